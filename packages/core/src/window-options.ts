@@ -12,6 +12,8 @@ export interface TokenCounter {
   readonly name: string;
   /** Tokens that a list costs beyond its messages. Default 0. */
   readonly base?: number | undefined;
+  /** What its user should know: each memory with this counter tells it once, by a `warning` event. Never content. */
+  readonly warning?: { readonly code: string; readonly message: string } | undefined;
   /** Returns a non-negative integer. Called once per message. */
   count<M>(message: M, format: MessageFormat<M>): number;
 }

@@ -3,28 +3,30 @@ export interface MediaFacts {
   readonly mediaType: string | undefined;
   /** Size of the decoded medium. */
   readonly bytes: number | undefined;
+  /** Base64 text, where the message carries the medium: a counter may want to measure it. */
+  readonly data?: string;
 }
 
-/** What a piece tells of an image, which a counter may want to measure. */
 export interface ImageFacts extends MediaFacts {
-  /** Base64 text, where the message carries the image. */
-  readonly data?: string;
   readonly detail?: string;
 }
 
 /** Of an image at a URL, of any kind. `detail`: how closely a model is to look, where the message says so. */
 export function imageFacts(url: string, detail?: unknown): ImageFacts {
-  const { mediaType = "image/*", bytes } = dataUrlFacts(url) ?? {};
-  const inline = /^data:[^,]*;base64,/i.exec(url)?.[0];
+  const facts = dataUrlFacts(url) ?? { mediaType: undefined, bytes: undefined };
   return {
-    mediaType,
-    bytes,
-    ...(inline === undefined ? {} : { data: url.slice(inline.length) }),
+    ...facts,
+    mediaType: facts.mediaType ?? "image/*",
     ...(typeof detail === "string" ? { detail } : {}),
   };
 }
 
-/** Type and size of what a `data:` URL holds; `undefined` for any other URL. */
+/** What a base64 text holds, of a type that it does not say. */
+export function base64Facts(data: string): MediaFacts {
+  return { mediaType: undefined, bytes: base64Bytes(data), data };
+}
+
+/** What a `data:` URL holds; `undefined` for any other URL. */
 export function dataUrlFacts(url: string): MediaFacts | undefined {
   const comma = url.indexOf(",");
   if (comma < 0 || !/^data:/i.test(url)) return undefined;
@@ -32,7 +34,9 @@ export function dataUrlFacts(url: string): MediaFacts | undefined {
   const mediaType = parameters[0]?.trim().toLowerCase() || "text/plain";
   const encoded = url.slice(comma + 1);
   const base64 = parameters.at(-1)?.trim().toLowerCase() === "base64";
-  return { mediaType, bytes: base64 ? base64Bytes(encoded) : percentBytes(encoded) };
+  return base64
+    ? { mediaType, bytes: base64Bytes(encoded), data: encoded }
+    : { mediaType, bytes: percentBytes(encoded) };
 }
 
 /** How many bytes a base64 text stands for. */

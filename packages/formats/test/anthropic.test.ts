@@ -138,7 +138,7 @@ describe("pieces", () => {
       { ...media, mediaType: "image/*" },
       { ...media, mediaType: "image/*" },
       { type: "text", text: "A", of: "content" },
-      { ...media, mediaType: "application/pdf", bytes: 2 },
+      { ...media, mediaType: "application/pdf", bytes: 2, data: "aGk=" },
       { type: "text", text: "the law", of: "content" },
       { ...media, mediaType: "application/pdf" },
       { ...media, mediaType: undefined },
@@ -180,7 +180,7 @@ describe("pieces", () => {
       { type: "text", text: "{}", of: "tool-call" },
       { type: "text", text: "https://e.org", of: "tool-result" },
       { type: "text", text: "A", of: "tool-result" },
-      { type: "media", mediaType: "application/pdf", bytes: 2, of: "tool-result" },
+      { type: "media", mediaType: "application/pdf", bytes: 2, data: "aGk=", of: "tool-result" },
       {
         type: "text",
         text: '{"type":"web_fetch_tool_result_error","error_code":"unavailable"}',

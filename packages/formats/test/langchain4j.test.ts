@@ -120,13 +120,13 @@ describe("pieces", () => {
       ],
     };
     expect(format.pieces(message)).toEqual([
-      { type: "media", mediaType: "image/png", bytes: 5, of: "content" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: "image/*", bytes: undefined, of: "content" },
-      { type: "media", mediaType: "image/webp", bytes: 2, of: "content" },
-      { type: "media", mediaType: "audio/mp3", bytes: 5, of: "content" },
+      { type: "media", mediaType: "image/webp", bytes: 2, data: "aGk=", of: "content" },
+      { type: "media", mediaType: "audio/mp3", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: "video/*", bytes: undefined, of: "content" },
-      { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
-      { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
+      { type: "media", mediaType: "application/pdf", bytes: 2, data: "aGk=", of: "content" },
+      { type: "media", mediaType: "application/pdf", bytes: 2, data: "aGk=", of: "content" },
     ]);
   });
 });

@@ -237,8 +237,8 @@ describe("pieces", () => {
     expect(format.pieces(message)).toEqual([
       { ...media, mediaType: "image/png", bytes: 5, data: "aGVsbG8=", detail: "auto" },
       { ...media, mediaType: "image/*", detail: "low" },
-      { ...media, mediaType: "application/pdf", bytes: 2 },
-      { ...media, bytes: 2 },
+      { ...media, mediaType: "application/pdf", bytes: 2, data: "aGk=" },
+      { ...media, bytes: 2, data: "aGk=" },
       media,
     ]);
     const screenshot = { type: "computer_screenshot", image_url: picture.image_url };

@@ -98,14 +98,14 @@ describe("pieces", () => {
       { type: "media", mediaType: "audio/mpeg", bytes: 5, of: "content" },
       { type: "media", mediaType: "audio/wav", bytes: 5, of: "content" },
       { type: "media", mediaType: undefined, bytes: undefined, of: "content" },
-      { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
-      { type: "media", mediaType: undefined, bytes: 2, of: "content" },
+      { type: "media", mediaType: "application/pdf", bytes: 2, data: "aGk=", of: "content" },
+      { type: "media", mediaType: undefined, bytes: 2, data: "aGk=", of: "content" },
     ]);
   });
 
   it.each([
     ["data:image/png;base64,aG\n kK", { mediaType: "image/png", bytes: 3, data: "aG\n kK" }],
-    ["DATA: Image/PNG ;name=a; BASE64 ,aGk=", { mediaType: "image/png", bytes: 2 }],
+    ["DATA: Image/PNG ;name=a; BASE64 ,aGk=", { mediaType: "image/png", bytes: 2, data: "aGk=" }],
     ["data:image/svg+xml;utf8,%3Csvg/>", { mediaType: "image/svg+xml", bytes: 6 }],
     ["data:,a", { mediaType: "text/plain", bytes: 1 }],
     ["data:image/png", { mediaType: "image/*", bytes: undefined }],

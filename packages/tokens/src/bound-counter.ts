@@ -1,7 +1,7 @@
 import { type TokenCounter, TurnkeepError } from "@turnkeep/core";
 import { loadEncoding } from "./encoding.ts";
 import type { ImageSize } from "./images.ts";
-import { type MediaPiece, mediaTokens } from "./media.ts";
+import { type MediaCosts, type MediaPiece, mediaTokens } from "./media.ts";
 import { shown } from "./models.ts";
 import { countMessage, type Framing, mediaRuleOf, type TokenCounterOptions } from "./token-counter.ts";
 
@@ -22,8 +22,7 @@ interface Bound {
   /** The fewest characters that one token of a run of spaces stands for. */
   readonly spaces: number;
   readonly framing: Framing;
-  readonly image: (size: ImageSize | undefined) => number;
-  readonly bytesPerAudioToken: number;
+  readonly media: MediaCosts;
 }
 
 /** Decision record 0016 documents the sources of the numbers and how far they were measured. */
@@ -36,9 +35,8 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
     digits: false,
     spaces: Number.POSITIVE_INFINITY,
     framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
-    // Anthropic's guide "Vision": width × height / 750, and at most 4,784 for the models that take the largest images.
-    image: (size) => Math.min(4784, size === undefined ? 4784 : Math.ceil((size.width * size.height) / 750)),
-    bytesPerAudioToken: 125,
+    // Anthropic's guide "PDF support": 1,500 to 3,000 tokens of text a page, and the page's image.
+    media: { image: anthropicImage, page: 3000 + 2806, bytesPerAudioToken: 125 },
   },
   gemini: {
     name: "gemini-bound-1",
@@ -48,9 +46,9 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
     digits: true,
     spaces: 16,
     framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
-    image: geminiImage,
-    // Google's guide "Audio understanding": 32 tokens a second, taken at 32 kbit/s.
-    bytesPerAudioToken: 125,
+    // Google's guides "Audio understanding": 32 tokens a second, taken at 32 kbit/s; "Media resolution": a page of a PDF
+    // costs up to 1,120 tokens, its text nothing.
+    media: { image: geminiImage, page: 1120, bytesPerAudioToken: 125 },
   },
 };
 
@@ -86,8 +84,7 @@ export async function boundCounter(
   const media = mediaRuleOf("boundCounter", options);
   const bytePairs = await loadEncoding("o200k_base");
   const countText = (text: string): number => boundOf(text, bound, (part) => bytePairs().count(part));
-  const countMedia =
-    media?.count ?? ((piece: MediaPiece) => mediaTokens(piece, bound.image, bound.bytesPerAudioToken));
+  const countMedia = media?.count ?? ((piece: MediaPiece) => mediaTokens(piece, bound.media));
   return {
     name: media === undefined ? bound.name : `${bound.name}+${media.name}`,
     base: bound.framing.reply,
@@ -112,6 +109,16 @@ function boundOf(text: string, bound: Bound, count: (text: string) => number): n
 
 function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/**
+ * Anthropic's guide "Vision": width × height / 750, and at most 4,784 for the models that take the largest images, which
+ * count patches of 28 pixels: more for small images.
+ */
+function anthropicImage(size: ImageSize | undefined): number {
+  if (size === undefined) return 4784;
+  const patches = Math.ceil(size.width / 28) * Math.ceil(size.height / 28);
+  return Math.min(4784, Math.max(patches, Math.ceil((size.width * size.height) / 750)));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { fromBase64 } from "@turnkeep/core/format-kit";
 import type { ImageSize } from "./images.ts";
 
 /** A medium as a message carries it: base64 text or bytes. */
@@ -64,6 +65,16 @@ function jpegSize(at: ByteAt, big: (place: number, bytes: number) => number): Im
     place += 2 + length;
   }
   return undefined;
+}
+
+/** All of a medium; `undefined` for a text that is no base64. */
+export function bytesOf(data: MediumData): Uint8Array | undefined {
+  if (typeof data !== "string") return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+  try {
+    return fromBase64(data.replace(/[-_]/g, (character) => (character === "-" ? "+" : "/")));
+  } catch {
+    return undefined;
+  }
 }
 
 function reader(data: MediumData): ByteAt {

@@ -22,6 +22,8 @@ export interface PatchRule {
   readonly most: number;
   /** The same at detail `original`, where the model has it. */
   readonly original: number;
+  /** Whether an image without a detail, or with `auto`, is taken at `original`. */
+  readonly isOriginal: boolean;
 }
 
 export function tiles(base: number, tile: number): TileRule {
@@ -29,7 +31,14 @@ export function tiles(base: number, tile: number): TileRule {
 }
 
 export function patches(multiplier: number, most: number, original: number = most): PatchRule {
-  return { kind: "patches", name: `patches-${multiplier}-${most}`, multiplier, most, original };
+  const name = `patches-${multiplier}-${most}`;
+  return { kind: "patches", name, multiplier, most, original, isOriginal: false };
+}
+
+/** A rule by which an image without a detail costs what it costs at `original`. */
+export function originalPatches(multiplier: number, most: number, original: number): PatchRule {
+  const rule = patches(multiplier, most, original);
+  return { ...rule, name: `${rule.name}-${original}`, isOriginal: true };
 }
 
 /** GPT-4o's rule. Also used for GPT-4.1, and assumed if only an encoding is known. */
@@ -48,7 +57,8 @@ export function imageTokens(rule: ImageRule, size: ImageSize | undefined, detail
     return rule.base + rule.tile * (size === undefined ? 8 : tileCount(size));
   }
   // These models charge the same at low detail.
-  const most = detail === "original" ? rule.original : rule.most;
+  const isOriginal = detail === "original" || (rule.isOriginal && (detail ?? "auto") === "auto");
+  const most = isOriginal ? rule.original : rule.most;
   return Math.ceil(rule.multiplier * (size === undefined ? most : patchCount(size, most)) - 1e-9);
 }
 

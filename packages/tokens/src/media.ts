@@ -1,13 +1,14 @@
 import type { Piece } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { imageSizeOf } from "./image-size.ts";
-import { defaultImages, type ImageSize, imageTokens } from "./images.ts";
+import { defaultImages, type ImageRule, type ImageSize, imageTokens } from "./images.ts";
+import { pdfPages } from "./pdf-pages.ts";
 
 /** A medium in a message: its type, size, data and detail, as far as the message has them. */
 export type MediaPiece = Extract<Piece, { readonly type: "media" }>;
 
 /** Ten tokens a second of speech, taken at 32 kbit/s, a low rate for compressed speech. */
-const bytesPerAudioToken = 400;
+const speech = 400;
 
 /** What a file's bytes cost if they are text. */
 const bytesPerFileToken = 4;
@@ -15,8 +16,9 @@ const bytesPerFileToken = 4;
 /**
  * The default estimate for media, for a model whose images cost like GPT-4o's. An image that the message carries (PNG,
  * JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one behind a URL counts as the most that
- * an image can cost. No tokenizer can count other media: audio counts as one token per 400 bytes, anything else as one
- * per four bytes, and a medium of unknown size as an image of unknown size. Errors: `INVALID_OPTION` for what is no
+ * an image can cost. A PDF costs by its pages, each a full page of text and its image. No tokenizer can count other media:
+ * audio counts as one token per 400 bytes, anything else (a PDF that does not tell its pages, too) as one per four bytes,
+ * and a medium of unknown size as an image of unknown size. Errors: `INVALID_OPTION` for what is no
  * medium.
  *
  * @example
@@ -31,26 +33,39 @@ export function estimateMedia(piece: MediaPiece): number {
   const isSize = bytes === undefined || (typeof bytes === "number" && bytes >= 0);
   if (type !== "media" || !isTextOrNone(mediaType) || !isSize)
     throw wrongOption("piece", piece, "a medium, as a MessageFormat's pieces tell of it");
-  return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
+  return mediaTokens(piece, costsOf(defaultImages));
 }
 
 function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === "string";
 }
 
-/** The cost of an image of this size; `undefined`: of unknown size. */
-export type ImageCost = (size: ImageSize | undefined, detail: string | undefined) => number;
+/** What media cost with a model. */
+export interface MediaCosts {
+  /** An image of this size; `undefined`: of unknown size. */
+  readonly image: (size: ImageSize | undefined, detail: string | undefined) => number;
+  /** A page of a PDF. */
+  readonly page: number;
+  readonly bytesPerAudioToken: number;
+}
 
-/** The same for another model. */
-export function mediaTokens(
-  piece: MediaPiece,
-  imageCost: ImageCost,
-  bytesPerAudio: number = bytesPerAudioToken,
-): number {
+/** A sheet of Letter at 150 dots an inch. */
+const sheet: ImageSize = { width: 1275, height: 1650 };
+
+/** OpenAI's guide "File inputs": a model is shown a page's text and its image. A full page of print has some 800 tokens. */
+export function costsOf(rule: ImageRule): MediaCosts {
+  const image: MediaCosts["image"] = (size, detail) => imageTokens(rule, size, detail);
+  return { image, page: 800 + image(sheet, "high"), bytesPerAudioToken: speech };
+}
+
+/** What a medium costs. */
+export function mediaTokens(piece: MediaPiece, costs: MediaCosts): number {
   const { mediaType, bytes, data, detail } = piece;
   if (bytes === undefined || mediaType?.startsWith("image")) {
-    return imageCost(data === undefined ? undefined : imageSizeOf(data), detail);
+    return costs.image(data === undefined ? undefined : imageSizeOf(data), detail);
   }
-  const bytesPerToken = mediaType?.startsWith("audio") ? bytesPerAudio : bytesPerFileToken;
+  const pages = data === undefined || mediaType?.startsWith("audio") ? undefined : pdfPages(data);
+  if (pages !== undefined) return pages * costs.page;
+  const bytesPerToken = mediaType?.startsWith("audio") ? costs.bytesPerAudioToken : bytesPerFileToken;
   return Math.ceil(bytes / bytesPerToken);
 }

@@ -1,19 +1,24 @@
 import { TurnkeepError } from "@turnkeep/core";
 import { quoted } from "@turnkeep/core/store-kit";
 import { type EncodingName, encodingNames } from "./encoding.ts";
-import { defaultImages, type ImageRule, patches, tiles } from "./images.ts";
+import { defaultImages, type ImageRule, originalPatches, patches, tiles } from "./images.ts";
 
 /** How a model counts: its encoding, and what its images cost. */
 export interface ModelRule {
   readonly encoding: EncodingName;
   readonly images: ImageRule;
+  /** The model whose rule this is, where none is known for the one asked for. */
+  readonly assumed?: string | undefined;
 }
 
 /**
  * Model → encoding as in OpenAI's `tiktoken` 0.14.0 (`tiktoken/model.py`), which a test compares. Model → images as in
  * the table of OpenAI's guide "Images and vision", section "Calculating costs"; where that names no number for a model
  * (`gpt-5.2` and later), by what OpenAI's API billed (community.openai.com/t/1377015), and for `original` detail by the
- * limit that OpenAI's own `codex` cites from the guide (github.com/openai/codex/pull/19865).
+ * limit that OpenAI's own `codex` cites from the guide (github.com/openai/codex/pull/19865). From `gpt-5.5` on, by what was
+ * billed in huggingface.co/datasets/JOHNISKING/image-token-cost: an image without a detail costs what it costs at
+ * `original`, and for `gpt-6` no limit was seen; an image of unknown size is taken for one of 4,096 by 4,096 pixels.
+ * GPT-6's tokenizer was not published when its names were added: it is counted by the newest encoding.
  *
  * A row applies to its name and to that name followed by `-…`, such as a date; the longest row wins. A row that ends
  * with a dot applies to any continuation.
@@ -22,10 +27,13 @@ const models: Readonly<Record<string, readonly [EncodingName, ImageRule?]>> = {
   "gpt-5": ["o200k_base", tiles(70, 140)],
   "gpt-5-mini": ["o200k_base", patches(1.62, 1536)],
   "gpt-5-nano": ["o200k_base", patches(2.46, 1536)],
-  "gpt-5.": ["o200k_base", patches(1.2, 2500, 10_000)],
+  "gpt-6": ["o200k_base", originalPatches(1.2, 2500, 16_384)],
+  "gpt-6.": ["o200k_base", originalPatches(1.2, 2500, 16_384)],
+  "gpt-5.": ["o200k_base", originalPatches(1.2, 2500, 10_000)],
   "gpt-5.1": ["o200k_base", tiles(70, 140)],
   "gpt-5.2": ["o200k_base", patches(1.2, 1536)],
   "gpt-5.3": ["o200k_base", patches(1.2, 1536)],
+  "gpt-5.4": ["o200k_base", patches(1.2, 2500, 10_000)],
   "gpt-5.4-mini": ["o200k_base", patches(1.62, 1536)],
   "gpt-5.4-nano": ["o200k_base", patches(2.46, 1536)],
   "gpt-4.5": ["o200k_base"],
@@ -50,9 +58,15 @@ const models: Readonly<Record<string, readonly [EncodingName, ImageRule?]>> = {
   "text-embedding-3-large": ["cl100k_base"],
 };
 
+/** By family, a name newer than the newest row, and the row that it is counted by. An application starts all the same. */
+const newer: readonly (readonly [name: RegExp, row: string])[] = [
+  [/^gpt-(?:[7-9]|1\d)(?:[.-]|$)/, "gpt-6"],
+  [/^o[5-9](?:-|$)/, "o4-mini"],
+];
+
 /**
- * Finds how an encoding or a model counts. A fine-tuned model (`ft:gpt-4o-mini-2024-07-18:…`) counts like its base.
- * Errors: `INVALID_OPTION`.
+ * Finds how an encoding or a model counts. A fine-tuned model (`ft:gpt-4o-mini-2024-07-18:…`) counts like its base, and one
+ * that is newer than the newest of its family like that. Errors: `INVALID_OPTION`.
  */
 export function ruleOf(name: string): ModelRule {
   const encoding = encodingNames.find((known) => known === name);
@@ -62,7 +76,8 @@ export function ruleOf(name: string): ModelRule {
   const [row] = Object.keys(models)
     .filter((model) => base === model || (base.startsWith(model) && /[-.]/.test(boundary(base, model))))
     .sort((a, b) => b.length - a.length);
-  const found = row === undefined ? undefined : models[row];
+  const assumed = row === undefined ? newer.find(([pattern]) => pattern.test(base))?.[1] : undefined;
+  const found = models[row ?? assumed ?? ""];
   if (found === undefined) {
     const known = Object.keys(models).filter((model) => !model.endsWith("."));
     throw new TurnkeepError(
@@ -71,7 +86,7 @@ export function ruleOf(name: string): ModelRule {
         `(${known.join(", ")}, also with a suffix such as a date). For other providers use boundCounter.`,
     );
   }
-  return { encoding: found[0], images: found[1] ?? defaultImages };
+  return { encoding: found[0], images: found[1] ?? defaultImages, assumed };
 }
 
 /** A given name, as errors show it. */

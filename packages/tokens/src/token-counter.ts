@@ -1,8 +1,8 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
 import { checkObject, kindOf, quoted, show, wrongOption } from "@turnkeep/core/store-kit";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
-import { defaultImages, imageTokens } from "./images.ts";
-import { type MediaPiece, mediaTokens } from "./media.ts";
+import { defaultImages } from "./images.ts";
+import { costsOf, type MediaPiece, mediaTokens } from "./media.ts";
 import { ruleOf } from "./models.ts";
 
 /** The name of an encoding or of a model. */
@@ -44,7 +44,8 @@ export interface TokenCounterOptions {
  * counts it; special tokens in it (`<|endoftext|>`) count as plain text. A message costs its texts, its role and the
  * overhead that OpenAI's cookbook documents in "How to count tokens with tiktoken": three tokens per message, one per
  * name; a list costs three more, for the reply that it opens (`base`). Images cost by the model's documented rule;
- * other media are estimated. Models that count alike share a counter's name, and so their stored counts.
+ * other media are estimated. Models that count alike share a counter's name, and so their stored counts. A model that is
+ * newer than the newest that is known of its family is counted like that one; a memory tells so by a `warning` event.
  *
  * Loads only the requested vocabulary, once per process.
  *
@@ -64,21 +65,25 @@ export async function tokenCounter(
   name: EncodingOrModel,
   options: TokenCounterOptions = {},
 ): Promise<TokenCounter> {
-  const { encoding, images } = ruleOf(name);
+  const { encoding, images, assumed } = ruleOf(name);
   const media = mediaRuleOf("tokenCounter", options);
   const bytePairs = await loadEncoding(encoding);
-  const countMedia =
-    media?.count ??
-    ((piece: MediaPiece) => mediaTokens(piece, (size, detail) => imageTokens(images, size, detail)));
+  const costs = costsOf(images);
+  const countMedia = media?.count ?? ((piece: MediaPiece) => mediaTokens(piece, costs));
   const framing = encoding === "o200k_harmony" ? harmony : chat;
   const names = [
     vocabularyOf(encoding),
     ...(framing === harmony ? ["harmony"] : []),
     ...(media !== undefined ? [media.name] : images === defaultImages ? [] : [images.name]),
   ];
+  const warning = assumed && {
+    code: "token-counter",
+    message: `No rule is known for ${quoted(name)}: it is counted as ${assumed}. Update @turnkeep/tokens, or calibrate.`,
+  };
   return {
     name: names.join("+"),
     base: framing.reply,
+    ...(warning && { warning }),
     count: (message, format) =>
       countMessage(message, format, (text) => bytePairs().count(text), framing, countMedia),
   };

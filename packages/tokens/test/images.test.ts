@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { imageSizeOf } from "../src/image-size.ts";
 import { imageTokens, patches, tiles } from "../src/images.ts";
+import { ruleOf } from "../src/models.ts";
 
 describe("imageTokens", () => {
   const gpt4o = tiles(85, 170);
@@ -43,13 +44,30 @@ describe("imageTokens", () => {
     expect(imageTokens(patches(1.62, 1536), { width, height }, "low")).toBe(Math.ceil(squares * 1.62));
   });
 
+  // Input tokens that OpenAI billed: huggingface.co/datasets/JOHNISKING/image-token-cost.
+  it.each([
+    { width: 1024, height: 1024, auto: 1229, newest: 1229 },
+    { width: 1920, height: 1080, auto: 2448, newest: 2448 },
+    { width: 2560, height: 1440, auto: 4320, newest: 4320 },
+    { width: 3840, height: 2160, auto: 9792, newest: 9792 },
+    { width: 4032, height: 3024, auto: 11_868, newest: 14_364 },
+  ])("of $width by $height without a detail are billed at $auto, by GPT-6 at $newest", (image) => {
+    const { auto, newest, ...size } = image;
+    for (const detail of [undefined, "auto", "original"]) {
+      expect(imageTokens(ruleOf("gpt-5.5").images, size, detail)).toBe(auto);
+      expect(imageTokens(ruleOf("gpt-6-astra").images, size, detail)).toBe(newest);
+    }
+    for (const rule of ["gpt-5.5", "gpt-6-astra"])
+      expect(imageTokens(ruleOf(rule).images, size, "high")).toBeLessThanOrEqual(3000);
+  });
+
   it("of unknown size are the most that any size costs", () => {
     expect(imageTokens(gpt4o, undefined)).toBe(1445);
     expect(imageTokens(gpt4o, undefined, "low")).toBe(85);
     expect(imageTokens(patches(1.2, 2500, 10_000), undefined)).toBe(3000);
     expect(imageTokens(patches(1.2, 2500, 10_000), undefined, "original")).toBe(12_000);
     const side = fc.oneof(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 1, max: 64 }));
-    const rule = fc.constantFrom(gpt4o, tiles(2833, 5667), patches(1.62, 1536), patches(1.2, 2500, 10_000));
+    const rule = fc.constantFrom(gpt4o, tiles(2833, 5667), patches(1.62, 1536), ruleOf("gpt-5.5").images);
     fc.assert(
       fc.property(rule, side, side, (any, width, height) => {
         const tokens = imageTokens(any, { width, height });

@@ -48,11 +48,24 @@ describe("ruleOf", () => {
     ["gpt-5.2-pro", "patches-1.2-1536"],
     ["gpt-5.3", "patches-1.2-1536"],
     ["gpt-5.4", "patches-1.2-2500"],
+    ["gpt-5.5", "patches-1.2-2500-10000"],
+    ["gpt-5.6-sol", "patches-1.2-2500-10000"],
+    ["gpt-6-astra", "patches-1.2-2500-16384"],
+    ["gpt-6.1-sol", "patches-1.2-2500-16384"],
     ["gpt-5.4-mini", "patches-1.62-1536"],
     ["gpt-5.4-nano", "patches-2.46-1536"],
     ["ft:gpt-4o-mini-2024-07-18:acme", "tiles-2833-5667"],
   ])("gives %s the images of the longest row that holds for it: %s", (model, images) => {
     expect(ruleOf(model).images.name).toBe(images);
+  });
+
+  it.each([
+    ["gpt-7", "gpt-6"],
+    ["gpt-12.1-mini", "gpt-6"],
+    ["ft:gpt-7-2027-01-01:acme", "gpt-6"],
+    ["o5-mini", "o4-mini"],
+  ])("takes %s, newer than all of its family, for %s", (name, row) => {
+    expect(ruleOf(name)).toEqual({ ...ruleOf(row), assumed: row });
   });
 
   it("names the models that there are, and none that is only the beginning of others", () => {

@@ -1,4 +1,12 @@
-import { isTurnkeepError, type MessageFormat, type Piece, type Role } from "@turnkeep/core";
+import {
+  createChatMemory,
+  isTurnkeepError,
+  type MemoryEvent,
+  type MessageFormat,
+  type Piece,
+  type Role,
+  user,
+} from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { boundCounter, estimateMedia, type MediaPiece, textCounter, tokenCounter } from "../src/index.ts";
 
@@ -83,6 +91,20 @@ describe("tokenCounter", () => {
     ["p50k_edit", "p50k_base"],
   ])("counts for %s under the name %s: one name for all that count alike", async (model, name) => {
     expect((await tokenCounter(model)).name).toBe(name);
+  });
+
+  it("warns of a model that it does not know, once in each memory, and counts all the same", async () => {
+    const counter = await tokenCounter("gpt-7-turbo");
+    expect(counter.name).toBe((await tokenCounter("gpt-6")).name);
+    expect((await tokenCounter("gpt-6")).warning).toBeUndefined();
+    const events: unknown[] = [];
+    const onEvent = (event: MemoryEvent): number => events.push(event);
+    const memory = createChatMemory({ window: { maxTokens: 100, counter }, onEvent });
+    await memory.add(user("Hello"));
+    await memory.messages();
+    const warning = { type: "warning", memoryId: "default", code: "token-counter" };
+    expect(events).toEqual([expect.objectContaining(warning)]);
+    expect(events).toEqual([{ ...warning, message: expect.stringMatching(/"gpt-7-turbo".* as gpt-6\./) }]);
   });
 
   it("counts the channel that gpt-oss's assistant messages name", async () => {

@@ -7,7 +7,7 @@ import {
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes, imageFacts } from "../media.ts";
+import { base64Bytes, base64Facts, imageFacts } from "../media.ts";
 import { type AnyBlock, isCall, isCompaction, isMedia, isResult, listOf, sourceOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
@@ -179,9 +179,9 @@ function imagePiece(block: AnyBlock, of: Of): Piece {
 /** A file may be of any type; a document at a URL is a PDF. */
 function filePiece(block: AnyBlock, of: Of): Piece {
   const source = sourceOf(block);
-  const bytes = typeof source.data === "string" ? base64Bytes(source.data) : undefined;
+  const facts = typeof source.data === "string" ? base64Facts(source.data) : { bytes: undefined };
   const mediaType = mediaTypeOf(source) ?? (source.type === "url" ? "application/pdf" : undefined);
-  return { type: "media", mediaType, bytes, of };
+  return { type: "media", ...facts, mediaType, of };
 }
 
 function mediaTypeOf(source: AnyBlock | ReturnType<typeof sourceOf>): string | undefined {

@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import type { CallShape, ResultShape, Visit, Visitor } from "@turnkeep/core/format-kit";
-import { base64Bytes, dataUrlFacts } from "../media.ts";
+import { base64Facts, dataUrlFacts } from "../media.ts";
 import { trimmed } from "./java.ts";
 import type {
   LangChain4jAiMessage,
@@ -134,11 +134,12 @@ function mediaPiece(content: LangChain4jContent, of: Of): Piece {
   const [member, anyType] = mediaKinds.get(content.type) as readonly [string, string];
   const medium = ((content as unknown as Record<string, unknown>)[member] ?? {}) as Medium;
   const data = medium.base64Data ?? medium.binaryData;
-  const facts = data === undefined ? dataUrlFacts(medium.url ?? "") : undefined;
+  const facts = data === undefined ? dataUrlFacts(medium.url ?? "") : base64Facts(data);
   return {
     type: "media",
+    bytes: undefined,
+    ...facts,
     mediaType: medium.mimeType || (content.type === "PDF" ? pdfType : (facts?.mediaType ?? anyType)),
-    bytes: data === undefined ? facts?.bytes : base64Bytes(data),
     of,
   };
 }

@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { asText, type TextKind, type Visit, type Visitor } from "@turnkeep/core/format-kit";
-import { base64Bytes, dataUrlFacts, imageFacts } from "../media.ts";
+import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import { type AnyItem, partsOf, typeOf } from "./any-item.ts";
 import {
@@ -261,6 +261,6 @@ function madeImagePiece({ output_format: format, result }: AnyItem, of: "tool-re
 
 function filePiece({ file_data: data }: AnyItem, of: ContentPlace["of"]): Piece {
   if (typeof data !== "string") return { type: "media", mediaType: undefined, bytes: undefined, of };
-  const facts = dataUrlFacts(data) ?? { mediaType: undefined, bytes: base64Bytes(data) };
+  const facts = dataUrlFacts(data) ?? base64Facts(data);
   return { type: "media", ...facts, of };
 }

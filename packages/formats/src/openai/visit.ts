@@ -7,7 +7,7 @@ import {
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes, dataUrlFacts, imageFacts } from "../media.ts";
+import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { ChatAssistantMessage, ChatFunctionMessage, ChatMessage, ChatToolMessage } from "./messages.ts";
 import { type AnyPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";
@@ -211,7 +211,7 @@ function audioPiece({ input_audio: audio }: AnyPart, of: Of): Piece {
 function filePiece({ file }: AnyPart, of: Of): Piece {
   const data = file?.file_data;
   if (typeof data !== "string") return { type: "media", mediaType: undefined, bytes: undefined, of };
-  const facts = dataUrlFacts(data) ?? { mediaType: undefined, bytes: base64Bytes(data) };
+  const facts = dataUrlFacts(data) ?? base64Facts(data);
   return { type: "media", ...facts, of };
 }
 
