@@ -4,7 +4,11 @@ import { type ModelServer, type Reply, startServer } from "@turnkeep/model-serve
 import { afterEach, describe, expect, test } from "vitest";
 import { type Assistant, type ChatEvent, createAssistant, tool } from "../src/index.ts";
 import { openaiMessages } from "../src/openai.ts";
-import { openaiCompatible, openaiCompatibleChat } from "../src/openai-compatible.ts";
+import {
+  type OpenAICompatibleOptions,
+  openaiCompatible,
+  openaiCompatibleChat,
+} from "../src/openai-compatible.ts";
 import { user } from "./script.ts";
 
 /** What single servers of the protocol have of their own, as they have it. */
@@ -115,6 +119,37 @@ describe("reasoning goes back", () => {
     expect(lastMessages(server)).toMatchObject([{}, { reasoning_content: "", tool_calls: [call] }, {}]);
     expect((await memory.messages()).at(-1)).toEqual({ role: "assistant", content: "It is on." });
   });
+
+  test.each(["https://api.moonshot.ai/v1", "https://api.deepseek.com", "https://api.openai.com/v1"])(
+    "empty to %s, if it asks for it, beside calls that another model made",
+    async (baseUrl) => {
+      const answers = ["It is on.", "So."].map((content) => whole({ content }));
+      const answered = [whole({ content: "", tool_calls: [call] }), ...answers];
+      const server = await serverOf(...answered, ...answered);
+      const asked: typeof fetch = (_, init) => fetch(`${server.url}/chat/completions`, init);
+      const memory = createChatMemory();
+      const chatMemory = createChatMemory({ format: openaiFormat });
+      const messages = openaiMessages<ChatMessage>();
+      const wanted = baseUrl.includes("openai") ? [] : ["reasoning_content"];
+      type Chat = { chat(message: string): Promise<unknown> };
+      const assistants: ((at: OpenAICompatibleOptions) => Chat)[] = [
+        (at: OpenAICompatibleOptions) =>
+          createAssistant({ model: openaiCompatible(at), memory, tools: { lamp } }),
+        (at: OpenAICompatibleOptions) =>
+          createAssistant({ model: openaiCompatibleChat(at), memory: chatMemory, messages, tools: { lamp } }),
+      ];
+      for (const assistantOf of assistants) {
+        await assistantOf({ baseUrl: server.url, model: "m" }).chat("Light!");
+        await assistantOf({ baseUrl, model: "n", fetch: asked }).chat("Thanks.");
+        const [, made = {}, , said = {}] = lastMessages(server) as object[];
+        const reasoning = (message: object) =>
+          Object.keys(message).filter((name) => name.startsWith("reasoning"));
+        expect(reasoning(made)).toEqual(wanted);
+        if (wanted.length > 0) expect(made).toHaveProperty("reasoning_content", "");
+        expect(reasoning(said)).toEqual([]);
+      }
+    },
+  );
 
   test("as `reasoning_details`, which OpenRouter asks for, whole where they came in pieces", async () => {
     const text = { type: "reasoning.text", index: 0, format: "f" };

@@ -9,8 +9,8 @@ import { quoted } from "@turnkeep/core/store-kit";
 import { unreadableInput } from "../model-messages.ts";
 import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
-import { keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";
-import { sentName } from "./sent-calls.ts";
+import { absentReasoning, keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";
+import { type Receiver, sentName } from "./sent-calls.ts";
 import type { WireMessage } from "./wire.ts";
 
 interface AnyPart {
@@ -19,12 +19,6 @@ interface AnyPart {
     | Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
     | undefined;
   readonly [member: string]: unknown;
-}
-
-/** Who gets the messages, and the names of the tools that it is told of. */
-export interface Receiver {
-  readonly server: string;
-  readonly tools: ReadonlySet<string>;
 }
 
 /** Messages of the default format as the protocol has them. */
@@ -77,6 +71,7 @@ function assistantMessage(parts: readonly AnyPart[], { server, tools }: Receiver
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
+    ...(calls.length > 0 ? absentReasoning(server) : {}),
     ...returnedReasoning(parts, server),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };

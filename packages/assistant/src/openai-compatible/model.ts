@@ -20,7 +20,8 @@ export interface ChatAssistantMessage {
  * vLLM, llama.cpp, Ollama and others), over a memory of the default format. It streams if somebody follows the answer.
  *
  * Reasoning that a server needs back (`reasoning_content`, `reasoning_details`) is kept with the answer, and sent only
- * to the same host. A refusal becomes the answer's text.
+ * to the same host; DeepSeek and Kimi get an empty one for answers with calls of which none is known. A refusal becomes the
+ * answer's text.
  *
  * A request is sent once: to retry, call the chat again with the same message id.
  *
@@ -77,8 +78,9 @@ export function openaiCompatible<M extends ModelMessageLike = ModelMessage>(
  */
 export function openaiCompatibleChat<M extends ChatMessageLike>(options: OpenAICompatibleOptions): Model<M> {
   checkOptions("openaiCompatibleChat", options);
+  const server = new URL(options.baseUrl).host;
   return async (request) => {
-    const messages = withSentCalls(request.messages, namesOf(request));
+    const messages = withSentCalls(request.messages, { server, tools: namesOf(request) });
     const answer = await complete(options, { ...request, messages, tools: toolsOf(request) });
     return responseOf(answer.message as ChatAssistantMessage as unknown as M, answer);
   };

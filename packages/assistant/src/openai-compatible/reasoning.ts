@@ -61,6 +61,17 @@ export function returnedReasoning(parts: readonly object[], server: string): Rec
   return members;
 }
 
+/**
+ * DeepSeek and Kimi, where they think, refuse an answer with calls that has no reasoning, and take an empty one, also for what
+ * another model said: https://github.com/spacedriveapp/spacebot/issues/549, https://github.com/anomalyco/opencode/issues/24722
+ */
+const wanting = /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))(?::\d+)?$/;
+
+/** What an answer with calls must have for this server where nothing is known of what the model thought. */
+export function absentReasoning(server: string): { readonly reasoning_content?: string } {
+  return wanting.test(server) ? { reasoning_content: "" } : {};
+}
+
 interface Detail {
   readonly type?: unknown;
   readonly index?: unknown;

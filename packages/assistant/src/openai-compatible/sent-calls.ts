@@ -1,4 +1,11 @@
 import { isObject } from "@turnkeep/core/format-kit";
+import { absentReasoning } from "./reasoning.ts";
+
+/** Who gets the messages, and the names of the tools that it is told of. */
+export interface Receiver {
+  readonly server: string;
+  readonly tools: ReadonlySet<string>;
+}
 
 /**
  * The name of a tool that there is, or one that OpenAI takes: it refuses each later request for one that a model made up, such
@@ -11,6 +18,7 @@ export function sentName(name: unknown, tools: ReadonlySet<string>): unknown {
 
 interface AnyMessage {
   readonly role: string;
+  readonly reasoning_content?: unknown;
   readonly tool_calls?: readonly AnyCall[] | null | undefined;
 }
 
@@ -20,17 +28,22 @@ interface AnyCall {
 
 /**
  * The messages with calls as servers take them back. Arguments that are no JSON object, of an answer that was cut off say, are
- * refused in each later request by vLLM, SGLang and llama.cpp: an empty one is sent for them. What is in order is the same.
+ * refused in each later request by vLLM, SGLang and llama.cpp: an empty one is sent for them. So is reasoning beside calls to
+ * servers that want it. What is in order is the same.
  */
 export function withSentCalls<M extends { readonly role: string }>(
   messages: readonly M[],
-  tools: ReadonlySet<string>,
+  { server, tools }: Receiver,
 ): readonly M[] {
+  const absent = absentReasoning(server);
   return messages.map((message) => {
-    const { role, tool_calls: calls } = message as AnyMessage;
+    const { role, tool_calls: calls, reasoning_content: reasoning } = message as AnyMessage;
     if (role !== "assistant" || !Array.isArray(calls)) return message;
     const sent = (calls as readonly AnyCall[]).map((call) => sentCall(call, tools));
-    return sent.every((call, place) => call === calls[place]) ? message : { ...message, tool_calls: sent };
+    const isSame = sent.every((call, place) => call === calls[place]);
+    const lacks = calls.length > 0 && typeof reasoning !== "string" ? absent : {};
+    if (isSame && Object.keys(lacks).length === 0) return message;
+    return { ...message, ...lacks, ...(isSame ? {} : { tool_calls: sent }) };
   });
 }
 
