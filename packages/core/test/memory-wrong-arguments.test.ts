@@ -23,7 +23,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { callDriver, checkConnection, checkOptionText } from "../src/store-kit.ts";
+import { callDriver, nameText, takeStoreOptions } from "../src/store-kit.ts";
 import { mapHooks } from "./stores-support.ts";
 
 const memory = createChatMemory();
@@ -311,8 +311,8 @@ test.each<[string, (misspelt: never) => unknown, object]>([
   ["toolCallFilter", toolCallFilter, { exlude: ["search"] }],
   ["truncateToolResults", truncateToolResults, { maxTokens: 50, counter, heads: 5 }],
   ["tokenLimiter", tokenLimiter, { limit: 5, counter, reserved: 1 }],
-  ["checkOptionText's rules", (rules) => checkOptionText("prefix", "{a}", rules), { forbiden: /[{}]/ }],
-  ["checkConnection's rules", (rules) => checkConnection({ url: "wire://h" }, rules), misspeltRules],
+  ["nameText's rules", nameText, { forbiden: /[{}]/ }],
+  ["takeStoreOptions' rules", (rules) => takeStoreOptions({ url: "wire://h" }, rules), misspeltRules],
 ])("%s refuses a name that it does not know, and says those that it takes", async (name, call, misspelt) => {
   const unknown = Object.keys(misspelt).at(-1);
   const outcome = (async () => call(misspelt as never))();

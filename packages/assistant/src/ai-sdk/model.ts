@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
-import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
+import { type Fields, onAbort, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { newCallId } from "../call-id.ts";
 import { AssistantError } from "../errors.ts";
@@ -28,6 +28,16 @@ export interface AiSdkOptions {
         | "topP"
       >
     | undefined;
+}
+
+const fields = {
+  model: such<LanguageModel>("a language model of the AI SDK, or the name of one", isModel),
+  // The SDK checks them.
+  settings: optional(),
+} satisfies Fields<AiSdkOptions>;
+
+function isModel(value: unknown): boolean {
+  return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 }
 
 /** What both majors return, as far as it is read here. */
@@ -80,10 +90,7 @@ interface AnyPart {
  * ```
  */
 export function aiSdkModel<M extends ModelMessageLike = ModelMessage>(options: AiSdkOptions): Model<M> {
-  checkObject("aiSdkModel's argument", options, ["model", "settings"]);
-  const { model } = options;
-  if ((typeof model !== "string" || model === "") && (typeof model !== "object" || model === null))
-    throw wrongOption("model", model, "a language model of the AI SDK, or the name of one");
+  takeOptions("aiSdkModel's argument", fields, options);
   return async (request) => {
     try {
       const isStreamed = request.onDelta !== undefined;

@@ -1,15 +1,7 @@
 /** Compiled by the type check, never run: what a table of options refuses. */
 
-import {
-  callback,
-  type Fields,
-  integer,
-  oneOf,
-  optional,
-  required,
-  takeOptions,
-  truth,
-} from "../../src/option-fields.ts";
+import { type Check, callback, integer, oneOf } from "../../src/option-checks.ts";
+import { type Fields, optional, takeOptions } from "../../src/option-fields.ts";
 
 interface Lane {
   readonly width?: number | undefined;
@@ -19,7 +11,8 @@ interface Lane {
   readonly name: string;
 }
 
-const name = required<string>(() => {});
+const name: Check<string> = () => {};
+const truth = oneOf(true, false);
 const lane = {
   width: optional(integer(1), 3),
   kind: optional(oneOf("fast", "slow"), "fast"),
@@ -53,7 +46,7 @@ export const tables: readonly Fields<Lane>[] = [
   // @ts-expect-error not a default of that type
   { ...lane, width: optional(integer(1), "3") },
   // @ts-expect-error it may be left out
-  { ...lane, width: required(integer(1)) },
+  { ...lane, width: integer(1) },
   // @ts-expect-error it must be given
-  { ...lane, name: optional<string>(() => {}) },
+  { ...lane, name: optional(name) },
 ];

@@ -1,6 +1,6 @@
 import type { ApprovalRef, MessageFormat } from "@turnkeep/core";
 import { derived, joinedMembers, withMember } from "@turnkeep/core/format-kit";
-import { checkObject } from "@turnkeep/core/store-kit";
+import { callback, type Fields, optional, takeOptions } from "@turnkeep/core/store-kit";
 import { checkMessage } from "./check.ts";
 import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";
@@ -28,6 +28,8 @@ export interface UIMessageFormatOptions {
   readonly convertDataPart?: ConvertDataPart | undefined;
 }
 
+const fields = { convertDataPart: optional(callback) } satisfies Fields<UIMessageFormatOptions>;
+
 /**
  * The AI SDK's `UIMessage`, kept as it is: what `useChat` shows and a message stream ends with, of major 6 or 7, with
  * the application's own metadata, data parts and tools. An assistant message holds all steps of one answer; each call
@@ -54,10 +56,10 @@ export interface UIMessageFormatOptions {
  * ```
  */
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
-  options: UIMessageFormatOptions = {},
+  options?: UIMessageFormatOptions,
 ): MessageFormat<M> {
-  checkObject("uiMessageFormat's argument", options, ["convertDataPart"]);
-  const convertDataPart = dataPartConverter(options.convertDataPart);
+  const taken = takeOptions("uiMessageFormat's argument", fields, options);
+  const convertDataPart = dataPartConverter(taken.convertDataPart);
   const format = derived<M>(visitWith(convertDataPart), {
     name: "ai-sdk-ui-message",
     version: 1,
