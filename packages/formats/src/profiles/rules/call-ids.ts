@@ -1,7 +1,8 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
+import { oneOf } from "@turnkeep/core/store-kit";
 import { callsOfProvider } from "../about.ts";
-import { pattern, truth } from "../fields.ts";
+import { pattern } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
@@ -10,7 +11,7 @@ import type { Finding, Rule, RuleKind } from "../rule.ts";
 export type CallIds = Rule<"call-ids", { readonly pattern: RegExp; readonly unique: boolean }>;
 
 export const callIds: RuleKind<CallIds> = {
-  fields: { pattern, unique: truth },
+  fields: { pattern, unique: oneOf(true, false) },
   repair: withCallIds,
   breaks: wrongIds,
 };
