@@ -311,6 +311,16 @@ test.each<[string, (misspelt: never) => unknown, object]>([
   ["toolCallFilter", toolCallFilter, { exlude: ["search"] }],
   ["truncateToolResults", truncateToolResults, { maxTokens: 50, counter, heads: 5 }],
   ["tokenLimiter", tokenLimiter, { limit: 5, counter, reserved: 1 }],
+  [
+    "joinNeighbours' second argument",
+    (options) => joinNeighbours([user("a")], options),
+    { format: modelMessageFormat, mayJion: () => true },
+  ],
+  [
+    "orderToolResults' second argument",
+    (options) => orderToolResults([user("a")], options),
+    { format: modelMessageFormat, formats: modelMessageFormat },
+  ],
   ["nameText's rules", nameText, { forbiden: /[{}]/ }],
   ["takeStoreOptions' rules", (rules) => takeStoreOptions({ url: "wire://h" }, rules), misspeltRules],
 ])("%s refuses a name that it does not know, and says those that it takes", async (name, call, misspelt) => {

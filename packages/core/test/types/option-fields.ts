@@ -2,6 +2,7 @@
 
 import { type Check, callback, integer, oneOf } from "../../src/option-checks.ts";
 import { type Fields, optional, takeOptions } from "../../src/option-fields.ts";
+import { type ConnectionOptions, nameText, takeStoreOptions, ttl } from "../../src/store-kit.ts";
 
 interface Lane {
   readonly width?: number | undefined;
@@ -49,4 +50,40 @@ export const tables: readonly Fields<Lane>[] = [
   { ...lane, width: integer(1) },
   // @ts-expect-error it must be given
   { ...lane, name: optional(name) },
+];
+
+type WireConnection = ConnectionOptions<{ send(text: string): void }>;
+type WireOptions = WireConnection & {
+  readonly prefix?: string | undefined;
+  readonly ttlMs?: number | undefined;
+};
+const ofWire = {
+  prefix: optional(nameText(), "chat_"),
+  ttlMs: optional(ttl),
+} satisfies Fields<Omit<WireOptions, keyof WireConnection>>;
+
+export function aStoreTakesItsConnectionApart(options: WireOptions): WireConnection {
+  const rules = {
+    factory: "wireStore",
+    client: { method: "send", is: "a Wire" },
+    schemes: ["wire://"],
+    config: "new Wire(config)",
+    options: ofWire,
+  };
+  const { connection, prefix, ttlMs, ...rest } = takeStoreOptions(options, rules);
+  same<typeof prefix, string>();
+  same<typeof ttlMs, number | undefined>();
+  same<keyof typeof rest, never>();
+  // @ts-expect-error a misspelt rule
+  takeStoreOptions(options, { ...rules, shemes: [] });
+  // @ts-expect-error a misspelt rule
+  nameText({ maxByte: 5 });
+  return connection;
+}
+
+export const ofStores: readonly Fields<Omit<WireOptions, keyof WireConnection>>[] = [
+  // @ts-expect-error an option is missing
+  { prefix: ofWire.prefix },
+  // @ts-expect-error one too many
+  { ...ofWire, url: optional(nameText()) } satisfies Fields<Omit<WireOptions, keyof WireConnection>>,
 ];
