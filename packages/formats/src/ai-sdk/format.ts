@@ -6,7 +6,7 @@ import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
-  type AnyPart,
+  type AnyUIPart,
   hasResponse,
   isCall,
   isCompaction,
@@ -86,7 +86,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
 
 /** A message for a view. The SDK sends no ids, so that it needs none of its own. */
 function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
-  return { id: "", role, parts: [{ type: "text", text } as AnyPart] };
+  return { id: "", role, parts: [{ type: "text", text } as AnyUIPart] };
 }
 
 /** A part keeps its request after the response came, so both are in the same message. */
@@ -112,8 +112,8 @@ function joined<M extends UIMessageLike>(first: M, second: M): M | undefined {
 
 /** What the user sent while the answer was made is his; a data part may become a file. */
 function withoutAnswerFiles<M extends UIMessageLike>(message: M, convertDataPart: ConvertDataPart): M {
-  const isMade = (part: AnyPart): boolean => {
-    const shown = isData(part) ? (convertDataPart(part) as AnyPart | undefined) : part;
+  const isMade = (part: AnyUIPart): boolean => {
+    const shown = isData(part) ? (convertDataPart(part) as AnyUIPart | undefined) : part;
     return shown !== undefined && isFile(shown);
   };
   const parts = partsOf(message);

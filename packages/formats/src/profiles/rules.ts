@@ -2,7 +2,7 @@ import type { Rule, RuleKind } from "./rule.ts";
 import { type AnswerAfterResults, answerAfterResults } from "./rules/answer-after-results.ts";
 import { type AnswerFiles, answerFiles } from "./rules/answer-files.ts";
 import { type CallIds, callIds } from "./rules/call-ids.ts";
-import { type Calls, calls } from "./rules/calls.ts";
+import { type CallLimit, calls } from "./rules/calls.ts";
 import { type DocumentNames, documentNames } from "./rules/document-names.ts";
 import { type DocumentWithText, documentWithText } from "./rules/document-with-text.ts";
 import { type Documents, documents } from "./rules/documents.ts";
@@ -49,7 +49,7 @@ export type ProviderRule =
   | SameRole
   | ResultsFirst
   | Messages
-  | Calls
+  | CallLimit
   | TextLength
   | Images
   | Documents;
