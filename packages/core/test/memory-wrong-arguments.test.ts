@@ -66,19 +66,19 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     "what a transaction does on a conflict",
     (onConflict) => memory.transaction(() => 1, { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "what a rewind does on a conflict",
     (onConflict) => memory.rewind("a", { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "what a removal does on a conflict",
     (onConflict) => memory.remove("a", { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "a window that limits nothing",

@@ -511,7 +511,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => inMemoryStore(5), "inMemoryStore's argument must be an object of options; it is 5."],
   [() => inMemoryStore({ ttlMs: 0 }), "ttlMs must be a positive whole number of milliseconds, not 0"],
   [() => inMemoryStore({ now: 5 }), "now must be a function; it is 5."],
-  [() => keyValueStore(), "keyValueStore's argument must be an object of options; it is undefined."],
+  [() => keyValueStore(), "keyValueStore must be an object of options; it is undefined."],
   [
     () => keyValueStore({ ...hooks, compareAndSet: undefined }),
     "keyValueStore.compareAndSet must be a function; it is undefined.",
@@ -528,7 +528,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => keyValueStore({ ...hooks, ttl: 5 }),
-    'keyValueStore\'s argument takes get, compareAndSet, delete, list, close, durable, shared, maxMessageBytes, ttlMs, now; it was given "ttl".',
+    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, maxMessageBytes, ttlMs, now; it was given "ttl".',
   ],
   [() => inMemoryStore({ ttl: 5 }), 'inMemoryStore\'s argument takes ttlMs, now; it was given "ttl".'],
 ];

@@ -113,15 +113,16 @@ export function takeStoreOptions<
   }
   checkNames(factory, options, [...ways, ...Object.keys(rules.options)]);
   checkOneWay(options, factory, ways);
-  checkConnection(options, rules);
   const connection = Object.fromEntries(ways.map((way) => [way, Reflect.get(options, way)]));
+  checkConnection(connection, rules);
   return { ...checkedFields(rules.options, options, ""), connection } as TakenByStore<Options, Given>;
 }
 
 function checkConnection(
-  { client, url, config, ...others }: { client?: unknown; url?: unknown; config?: unknown },
+  connection: Readonly<Record<string, unknown>>,
   { client: takesClient, schemes, config: takes, path }: StoreRules<unknown>,
 ): void {
+  const { client, url, config } = connection;
   const { method, is, isOther } = takesClient;
   if (client !== undefined && !hasMethod(client, method) && !isOther?.(client)) {
     throw invalidOption(`client must be ${is}, with a ${method} method, not ${kindOf(client)}`);
@@ -134,7 +135,7 @@ function checkConnection(
   if (config !== undefined && (typeof config !== "object" || config === null)) {
     throw invalidOption(`config must be an object, as ${takes} takes it, not ${kindOf(config)}`);
   }
-  if (path !== undefined) checkPath(path, Reflect.get(others, path));
+  if (path !== undefined) checkPath(path, connection[path]);
 }
 
 function checkOneWay(options: object, factory: string, ways: readonly string[]): void {

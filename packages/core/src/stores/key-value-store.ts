@@ -76,12 +76,7 @@ const pageSize = 50;
  * ```
  */
 export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): ChatMemoryStore {
-  const taken = takeMembers<KeyValueStoreOptions<R>, typeof fields>(
-    `${name}'s argument`,
-    fields,
-    options,
-    `${name}.`,
-  );
+  const taken = takeMembers<KeyValueStoreOptions<R>, typeof fields>(name, fields, options, `${name}.`);
   const { durable, shared, list, maxMessageBytes, ttlMs, now } = taken;
   const capabilities = Object.freeze({
     durable,
