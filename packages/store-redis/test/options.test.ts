@@ -49,6 +49,12 @@ test.each(["rediss://app:s3cret@127.0.0.1:1", "redis://127.0.0.1:1/", "redis://1
   },
 );
 
+test("takes clients of node-redis, which have no call", () => {
+  expect(() => redisStore({ client: createClient() })).not.toThrow();
+  expect(() => redisStore({ client: createClientPool() })).not.toThrow();
+  expect(() => redisStore({ client: createClient4() })).not.toThrow();
+});
+
 test("types: one place, and clients of ioredis and node-redis as they are", () => {
   const accept = (_: RedisStoreOptions): void => {};
   accept({ client: new Redis({ lazyConnect: true }) });
