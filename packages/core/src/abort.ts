@@ -12,6 +12,16 @@ export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | un
   return isSignal ? undefined : wrongOption("signal", signal, "an AbortSignal");
 }
 
+/**
+ * A signal that ends a call.
+ *
+ * @example
+ * ```ts
+ * import { abortSignal, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { signal: optional(abortSignal) };
+ * ```
+ */
 export const abortSignal: Check<AbortSignal> = (_, value) => {
   const wrong = wrongSignal(value as AbortSignal);
   if (wrong !== undefined) throw wrong;

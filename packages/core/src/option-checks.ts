@@ -57,7 +57,16 @@ export function such<Value>(expected: string, holds: (value: unknown) => boolean
   };
 }
 
-/** An option that counts something: an integer from `least` on. */
+/**
+ * An option that counts something: an integer from `least` on.
+ *
+ * @example
+ * ```ts
+ * import { integer, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { shards: integer(1), retries: optional(integer(0), 3) };
+ * ```
+ */
 export function integer(least: 0 | 1): Check<number> {
   return (name, value) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
@@ -65,13 +74,31 @@ export function integer(least: 0 | 1): Check<number> {
   };
 }
 
-/** One of a few texts, or of `true` and `false`. */
+/**
+ * One of a few texts, or of `true` and `false`.
+ *
+ * @example
+ * ```ts
+ * import { oneOf, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { order: oneOf("ascending", "descending"), strict: optional(oneOf(true, false), false) };
+ * ```
+ */
 export function oneOf<Choice extends string | boolean>(...choices: readonly Choice[]): Check<Choice> {
   const words = choices.map((choice) => JSON.stringify(choice));
   return such(listed(words, "or"), (value) => choices.includes(value as Choice));
 }
 
-/** A function. What it takes or answers cannot be checked beforehand. */
+/**
+ * A function. What it takes or answers cannot be checked beforehand.
+ *
+ * @example
+ * ```ts
+ * import { callback, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { open: callback, onError: optional(callback) };
+ * ```
+ */
 export const callback: Check<never> = such("a function", (value) => typeof value === "function");
 
 /** An option whose own table, or whoever uses it, checks it. */
@@ -82,7 +109,16 @@ export function worded<Value>(check: (value: Value) => void): Check<Value> {
   return (_, value) => check(value as Value);
 }
 
-/** A time-out that a timer takes: an integer of milliseconds, from 1 to 2 ** 31 - 1. */
+/**
+ * A time-out that a timer takes: an integer of milliseconds, from 1 to 2 ** 31 - 1.
+ *
+ * @example
+ * ```ts
+ * import { optional, timeout } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { timeoutMs: optional(timeout, 30_000) };
+ * ```
+ */
 export const timeout: Check<number> = such(
   "a positive integer of milliseconds below 2147483648",
   (value) => Number.isSafeInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31,

@@ -17,7 +17,8 @@ type FieldFor<Value> = undefined extends Value ? OptionalField<Exclude<Value, un
 
 /**
  * All options that a function takes, by their names: whether each may be left out, what it must be, and what it is
- * otherwise. A missing or misspelt option, or one of another type, does not compile.
+ * otherwise. A missing or misspelt option, or one of another type, does not compile: write `satisfies Fields<…>` behind the
+ * table, as in the example of {@link takeOptions}.
  */
 export type Fields<Options> = { readonly [Name in keyof Options & string]: FieldFor<Options[Name]> };
 
@@ -32,7 +33,16 @@ export type Taken<Options, Given> = {
     : Options[Name];
 };
 
-/** An option that may be left out; `fallback` is what it is then. Without a check, whoever uses it checks it. */
+/**
+ * An option that may be left out; `fallback` is what it is then. Without a check, whoever uses it checks it.
+ *
+ * @example
+ * ```ts
+ * import { integer, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { width: optional(integer(1), 3), height: optional(integer(1)), inner: optional() };
+ * ```
+ */
 export function optional(): OptionalField<never, undefined>;
 export function optional<Value>(check: Check<Value>): OptionalField<Value, undefined>;
 export function optional<Value, Default>(

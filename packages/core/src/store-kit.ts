@@ -1,7 +1,7 @@
 /**
  * What every store shares, ours and third parties'. `defineStore` makes a store of what only its database knows: it checks
  * arguments, copies and folds updates, reads and writes cursors, and ends calls. Beside it stand what its methods work with,
- * the connection to a database, and the errors. The last part serves anything else that is built on core: counters, formats,
+ * the connection to a database, options as tables, and the errors. The last part serves anything else that is built on core: counters, formats,
  * loops.
  *
  * @module

@@ -25,7 +25,16 @@ export function checkMessageId(messageId: string): void {
   checkName("A message id", messageId, 256);
 }
 
-/** An option that says how long a memory lives untouched: a positive integer of milliseconds. */
+/**
+ * An option that says how long a memory lives untouched: a positive integer of milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { optional, ttl } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { ttlMs: optional(ttl) };
+ * ```
+ */
 export const ttl: Check<number> = (name, value) => {
   if (Number.isSafeInteger(value) && Number(value) > 0) return;
   throw invalidOption(`${name} must be a positive whole number of milliseconds, not ${show(value)}`);
