@@ -1,4 +1,12 @@
-import { checkObject, quoted, wrongOption } from "@turnkeep/core/store-kit";
+import {
+  type Fields,
+  oneOf,
+  optional,
+  quoted,
+  such,
+  takeOptions,
+  wrongOption,
+} from "@turnkeep/core/store-kit";
 import type { Approvals } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ApprovalRequest, ApprovalResponse, ToolCall } from "./messages.ts";
@@ -9,24 +17,38 @@ export function isApprovals(said: unknown): said is Approvals {
   return typeof said === "object" && said !== null && Object.hasOwn(said, "approvals");
 }
 
+const fields = {
+  approvals: such<readonly ApprovalResponse[]>("a list of at least one { approvalId, approved }", isFilled),
+} satisfies Fields<Approvals>;
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+const ownId = "a text that no other of them has";
+
+const responseFields = {
+  approvalId: such<string>(ownId, (id) => typeof id === "string" && id !== ""),
+  approved: oneOf(true, false),
+  reason: optional(checkReason),
+} satisfies Fields<ApprovalResponse>;
+
+/** What the user gave as a reason is not shown. */
+function checkReason(name: string, reason: unknown): void {
+  if (typeof reason !== "string") throw wrongOption(name, typeof reason, "a text");
+}
+
 /** Errors: `INVALID_OPTION`. */
 export function responsesOf(said: Approvals): readonly ApprovalResponse[] {
-  checkObject("what a chat is given in place of a message", said, ["approvals"]);
-  const { approvals } = said;
-  if (!Array.isArray(approvals) || approvals.length === 0)
-    throw wrongOption("approvals", approvals, "a list of at least one { approvalId, approved }");
+  const { approvals } = takeOptions("what a chat is given in place of a message", fields, said);
   const ids = new Set<string>();
-  return approvals.map((response: ApprovalResponse, index) => {
+  return approvals.map((given, index) => {
     const place = `approvals[${index}]`;
-    checkObject(place, response, ["approvalId", "approved", "reason"]);
-    const { approvalId, approved, reason } = response;
-    if (typeof approvalId !== "string" || approvalId === "" || ids.has(approvalId))
-      throw wrongOption(`${place}.approvalId`, approvalId, "a text that no other of them has");
-    if (typeof approved !== "boolean") throw wrongOption(`${place}.approved`, approved, "true or false");
-    if (reason !== undefined && typeof reason !== "string")
-      throw wrongOption(`${place}.reason`, typeof reason, "a text");
+    const response = takeOptions(place, responseFields, given, `${place}.`);
+    const { approvalId } = response;
+    if (ids.has(approvalId)) throw wrongOption(`${place}.approvalId`, approvalId, ownId);
     ids.add(approvalId);
-    return { approvalId, approved, reason };
+    return response;
   });
 }
 

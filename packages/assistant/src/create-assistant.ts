@@ -6,7 +6,17 @@ import {
   type ModelMessageLike,
   TurnkeepError,
 } from "@turnkeep/core";
-import { checkObject, onAbort, quoted, wrongOption } from "@turnkeep/core/store-kit";
+import {
+  abortSignal,
+  type Fields,
+  onAbort,
+  optional,
+  quoted,
+  such,
+  takeOptions,
+  utf8Length,
+  wrongOption,
+} from "@turnkeep/core/store-kit";
 import { orAborted, withTimeout } from "./abort.ts";
 import { isApprovals, responsesOf } from "./approvals.ts";
 import type {
@@ -21,9 +31,7 @@ import type {
 } from "./assistant.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
-import { modelMessages } from "./model-messages.ts";
-import { checkNotBlank, type Setup, setupOf } from "./setup.ts";
-import { mayNeedApproval } from "./tool.ts";
+import { type AssistantOptions, checkNotBlank, type Setup, setupOf } from "./setup.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";
 
@@ -81,61 +89,27 @@ export function createAssistant<M extends AnyMessage = ModelMessage>(
 export function createAssistant<M extends AnyMessage = ModelMessage>(
   options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfMany<M>,
 ): Assistant<M, OfManyMemories>;
-export function createAssistant<M>(
-  options: AssistantPolicy<M> & {
-    readonly messages?: AssistantMessages<M> | undefined;
-    readonly memory?: ChatMemory<M> | undefined;
-    readonly memories?: ManyMemories<M> | undefined;
-  },
-): Assistant<M> {
-  checkObject("createAssistant's argument", options, optionNames);
-  const { memory, memories, messages } = options;
-  if (memory !== undefined && memories !== undefined) {
-    throw new TurnkeepError("INVALID_OPTION", "Give memory or memories, not both.");
-  }
-  if (memory !== undefined && typeof memory?.add !== "function") {
-    throw wrongOption("memory", memory, "a ChatMemory, such as createChatMemory()");
-  }
-  if (memories !== undefined && typeof memories?.get !== "function") {
-    throw wrongOption("memories", memories, "ChatMemories, such as createChatMemories({ store })");
-  }
-  if (messages !== undefined && (typeof messages !== "object" || messages === null)) {
-    throw wrongOption("messages", messages, "the methods of your messages, such as openaiMessages()");
-  }
-  const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
-  const asks = [...setup.tools].find(([, tool]) => mayNeedApproval(tool));
-  if (asks !== undefined && memory === undefined && memories === undefined) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `tools[${quoted(asks[0])}].needsApproval: give memory or memories. Without one, nothing keeps the call until the user approves it.`,
-    );
-  }
-  return new MemoryAssistant(setup, memory, memories);
+export function createAssistant<M>(options: AssistantOptions<M>): Assistant<M> {
+  return new MemoryAssistant(setupOf(options));
 }
 
-const optionNames: readonly string[] = [
-  "model",
-  "memory",
-  "memories",
-  "messages",
-  "tools",
-  "systemMessage",
-  "maxRoundTrips",
-  "toolConcurrency",
-  "strategies",
-  "busy",
-  "timeoutMs",
-  "onAbort",
-  "keepFailedTurns",
-];
-const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "owner", "signal"];
+/** The longest id of a user's message: the turn's other ids are made from it, and a store takes 256 bytes. */
+const longestId = 240;
+
+const chatFields = {
+  id: optional(such<string>(`a text of 1 to ${longestId} bytes`, isTurnId)),
+  memoryId: optional(),
+  owner: optional(),
+  signal: optional(abortSignal),
+} satisfies Fields<ChatOptions>;
+
+function isTurnId(id: unknown): boolean {
+  return typeof id === "string" && id !== "" && utf8Length(id) <= longestId;
+}
 
 /** Errors: `INVALID_OPTION`. */
 function checkChat(options: ChatOptions): void {
-  checkObject("what a chat is given beside the message", options, chatNames);
-  const { signal } = options;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw wrongOption("signal", signal, "an AbortSignal");
+  takeOptions("what a chat is given beside the message", chatFields, options);
 }
 
 /** The reader of a stream. Leaving it after the turn is over aborts nothing. */
@@ -175,18 +149,11 @@ class Reader {
 
 type SystemMessageOf<M> = (memoryId: string) => string | M | undefined | Promise<string | M | undefined>;
 
-/** The longest id of a user's message: the turn's other ids are made from it, and a store takes 256 bytes. */
-const longestId = 240;
-
 class MemoryAssistant<M> implements Assistant<M> {
   readonly #setup: Setup<M>;
-  readonly #memory: ChatMemory<M> | undefined;
-  readonly #memories: ManyMemories<M> | undefined;
 
-  constructor(setup: Setup<M>, memory: ChatMemory<M> | undefined, memories: ManyMemories<M> | undefined) {
+  constructor(setup: Setup<M>) {
     this.#setup = setup;
-    this.#memory = memory;
-    this.#memories = memories;
   }
 
   async chat(said: string | M | Approvals, options: ChatOptions = {}): Promise<ChatResult<M>> {
@@ -243,9 +210,6 @@ class MemoryAssistant<M> implements Assistant<M> {
     const user = isApprovals(said) ? undefined : this.#userMessage(said, memory);
     if (user === undefined && id === undefined)
       throw wrongOption("id", id, "the id of the message whose turn waits for these approvals");
-    if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
-      throw wrongOption("id", id, `a text of 1 to ${longestId} bytes`);
-    }
     const run = async (signal: AbortSignal): Promise<ChatResult<M>> => {
       // Approvals go on with a turn, whose system message was set when it began.
       const system = user && (await orAborted(this.#systemMessage(memoryId, memory), signal));
@@ -257,27 +221,28 @@ class MemoryAssistant<M> implements Assistant<M> {
 
   #memoryOf(options: ChatOptions): { readonly memory: ChatMemory<M>; readonly memoryId: string } {
     const { memoryId: id, owner } = options;
-    if (this.#memories !== undefined) {
+    const { memory: one, memories } = this.#setup;
+    if (memories !== undefined) {
       if (typeof id !== "string") {
         throw wrongOption("memoryId", id, "the id of a memory: without it, all users would share one");
       }
       const asked = "owner" in options ? { owner: owner as string } : undefined;
-      return { memory: this.#memories.get(id, asked), memoryId: id };
+      return { memory: memories.get(id, asked), memoryId: id };
     }
     if (owner !== undefined)
       throw wrongOption("owner", owner, "left out: it chooses among memories, and this assistant has one");
-    if (this.#memory === undefined) {
+    if (one === undefined) {
       const memory = createChatMemory<ModelMessageLike>({ id }) as unknown as ChatMemory<M>;
       return { memory, memoryId: memory.id };
     }
-    if (id !== undefined && id !== this.#memory.id) {
+    if (id !== undefined && id !== one.id) {
       throw wrongOption(
         "memoryId",
         id,
-        `${quoted(this.#memory.id)}, the id of the one memory that this assistant has`,
+        `${quoted(one.id)}, the id of the one memory that this assistant has`,
       );
     }
-    return { memory: this.#memory, memoryId: this.#memory.id };
+    return { memory: one, memoryId: one.id };
   }
 
   #userMessage(message: string | M, { format }: ChatMemory<M>): M {

@@ -20,7 +20,7 @@ export function unreadableInput(text: string): {
   return { input: {}, providerOptions: { turnkeep: { unreadableInput: text } } };
 }
 
-interface AnyPart {
+interface StoredPart {
   readonly type: string;
   readonly providerOptions?:
     | { readonly turnkeep?: { readonly unreadableInput?: unknown } | undefined }
@@ -90,17 +90,17 @@ export const modelMessages: AssistantMessages<ModelMessageLike> = {
   },
 };
 
-function partsOf(message: ModelMessageLike): readonly AnyPart[] {
+function partsOf(message: ModelMessageLike): readonly StoredPart[] {
   return typeof message.content === "string"
     ? []
-    : (message.content as readonly unknown[] as readonly AnyPart[]);
+    : (message.content as readonly unknown[] as readonly StoredPart[]);
 }
 
-function inputOf({ input, providerOptions }: AnyPart): unknown {
+function inputOf({ input, providerOptions }: StoredPart): unknown {
   return providerOptions?.turnkeep?.unreadableInput ?? input;
 }
 
-function resultOf(part: AnyPart): ToolResult[] {
+function resultOf(part: StoredPart): ToolResult[] {
   if (part.type !== "tool-result") return [];
   const { type, value, reason } = part.output as { type: string; value?: unknown; reason?: unknown };
   const isDenied = type === "execution-denied";

@@ -1,13 +1,34 @@
-import { TurnkeepError } from "@turnkeep/core";
-import { checkInteger, checkObject, checkTimeout, quoted, wrongOption } from "@turnkeep/core/store-kit";
-import type { AssistantPolicy, Strategies } from "./assistant.ts";
+import { type ChatMemory, TurnkeepError } from "@turnkeep/core";
+import {
+  callback,
+  type Fields,
+  integer,
+  oneOf,
+  optional,
+  quoted,
+  such,
+  takeOptions,
+  timeout,
+  wrongOption,
+} from "@turnkeep/core/store-kit";
+import type { AssistantPolicy, ManyMemories, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
+import { modelMessages } from "./model-messages.ts";
 import { isStandardSchema, type JsonSchema } from "./schema.ts";
 import { mayNeedApproval, type Tool, type Tools } from "./tool.ts";
 
+/** All options of an assistant. */
+export interface AssistantOptions<M> extends AssistantPolicy<M> {
+  readonly messages?: AssistantMessages<M> | undefined;
+  readonly memory?: ChatMemory<M> | undefined;
+  readonly memories?: ManyMemories<M> | undefined;
+}
+
 /** An assistant's options, checked and with every default in place. */
 export interface Setup<M> {
+  readonly memory: ChatMemory<M> | undefined;
+  readonly memories: ManyMemories<M> | undefined;
   readonly model: Model<M>;
   readonly messages: AssistantMessages<M>;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -22,64 +43,66 @@ export interface Setup<M> {
   readonly keepFailedTurns: boolean;
 }
 
-const strategyNames: readonly (keyof Strategies)[] = [
-  "toolError",
-  "invalidInput",
-  "unknownTool",
-  "tooManyRoundTrips",
-];
+const fields = {
+  model: such<never>("an async function, or what an adapter makes", (model) => typeof model === "function"),
+  memory: optional(such<never>("a ChatMemory, such as createChatMemory()", hasMethod("add"))),
+  memories: optional(such<never>("ChatMemories, such as createChatMemories({ store })", hasMethod("get"))),
+  messages: optional(such<never>("the methods of your messages, such as openaiMessages()", isObject)),
+  tools: optional(such<Tools>("an object of tools by their names", isTable), {}),
+  systemMessage: optional(),
+  maxRoundTrips: optional(integer(0), 100),
+  toolConcurrency: optional(integer(1), 4),
+  strategies: optional(),
+  busy: optional(oneOf("reject", "enqueue"), "enqueue"),
+  timeoutMs: optional(timeout),
+  onAbort: optional(oneOf("keep", "discard"), "keep"),
+  keepFailedTurns: optional(oneOf(true, false), false),
+} satisfies Fields<AssistantOptions<unknown>>;
+
+const strategy = such<never>('"answer", "throw" or a function', isStrategy);
+
+const strategyFields = {
+  toolError: optional(strategy, "answer"),
+  invalidInput: optional(strategy, "answer"),
+  unknownTool: optional(strategy, "answer"),
+  tooManyRoundTrips: optional(oneOf("throw", "answer"), "throw"),
+} satisfies Fields<Strategies>;
+
+/** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
+export function setupOf<M>(options: AssistantOptions<M>): Setup<M> {
+  const taken = takeOptions("createAssistant's argument", fields, options);
+  const { memory, memories, tools, systemMessage } = taken;
+  const { messages = modelMessages as unknown as AssistantMessages<M> } = taken;
+  if (memory !== undefined && memories !== undefined) {
+    throw new TurnkeepError("INVALID_OPTION", "Give memory or memories, not both.");
+  }
+  for (const method of messageMethods) callback(`messages.${method}`, messages[method]);
+  if (typeof systemMessage === "string") checkNotBlank(systemMessage);
+  const strategies = takeOptions("strategies", strategyFields, taken.strategies, "strategies.");
+  const definitions = definitionsOf(tools);
+  for (const [name, tool] of Object.entries(tools)) checkApproval(name, tool, messages);
+  const setup = { ...taken, messages, strategies, tools: new Map(Object.entries(tools)), definitions };
+  checkKeepsApprovals(setup);
+  return setup;
+}
 
 const messageMethods = ["system", "user", "assistant", "text", "toolCalls", "toolResult"] as const;
 
-/** Not a list, a `Map` or a promise: those would have no tools in them, and nobody would notice. */
-function isTable(value: unknown): boolean {
-  return (
-    typeof value === "object" && value !== null && !(Symbol.iterator in value) && !(value instanceof Promise)
-  );
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
-/** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
-export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessages<M>): Setup<M> {
-  const { model, tools = {}, maxRoundTrips = 100, toolConcurrency = 4, busy = "enqueue" } = policy;
-  const { toolError = "answer", invalidInput = "answer", unknownTool = "answer" } = policy.strategies ?? {};
-  const { tooManyRoundTrips = "throw" } = policy.strategies ?? {};
-  const { timeoutMs, onAbort = "keep", keepFailedTurns = false } = policy;
-  if (typeof model !== "function")
-    throw wrongOption("model", model, "an async function, or what an adapter makes");
-  if (!isTable(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
-  for (const method of messageMethods) {
-    if (typeof messages[method] === "function") continue;
-    throw wrongOption(`messages.${method}`, messages[method], "a function");
-  }
-  if (typeof policy.systemMessage === "string") checkNotBlank(policy.systemMessage);
-  checkObject("strategies", policy.strategies ?? {}, strategyNames);
-  checkInteger("maxRoundTrips", maxRoundTrips, 0);
-  checkInteger("toolConcurrency", toolConcurrency, 1);
-  checkOneOf("busy", busy, ["reject", "enqueue"]);
-  checkOneOf("strategies.tooManyRoundTrips", tooManyRoundTrips, ["throw", "answer"]);
-  for (const [name, strategy] of Object.entries({ toolError, invalidInput, unknownTool })) {
-    if (typeof strategy !== "function") checkOneOf(`strategies.${name}`, strategy, ["answer", "throw"]);
-  }
-  checkTimeout(timeoutMs);
-  checkOneOf("onAbort", onAbort, ["keep", "discard"]);
-  if (typeof keepFailedTurns !== "boolean")
-    throw wrongOption("keepFailedTurns", keepFailedTurns, "true or false");
-  const definitions = definitionsOf(tools);
-  for (const [name, tool] of Object.entries(tools)) checkApproval(name, tool, messages);
-  return {
-    model,
-    messages,
-    tools: new Map(Object.entries(tools)),
-    definitions,
-    systemMessage: policy.systemMessage,
-    maxRoundTrips,
-    toolConcurrency,
-    strategies: { toolError, invalidInput, unknownTool, tooManyRoundTrips },
-    busy,
-    timeoutMs,
-    onAbort,
-    keepFailedTurns,
-  };
+function hasMethod(name: string): (value: unknown) => boolean {
+  return (value) => typeof (value as Record<string, unknown> | null)?.[name] === "function";
+}
+
+/** Not a list, a `Map` or a promise: those would have no tools in them, and nobody would notice. */
+function isTable(value: unknown): boolean {
+  return isObject(value) && !(Symbol.iterator in (value as object)) && !(value instanceof Promise);
+}
+
+function isStrategy(value: unknown): boolean {
+  return value === "answer" || value === "throw" || typeof value === "function";
 }
 
 /** Anthropic refuses a blank system message. Errors: `INVALID_OPTION`. */
@@ -88,16 +111,13 @@ export function checkNotBlank(systemMessage: string): void {
   throw wrongOption("systemMessage", systemMessage, "text that is not blank, or undefined for none");
 }
 
-function checkOneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (allowed.includes(value as string)) return;
-  throw wrongOption(name, value, allowed.map((each) => JSON.stringify(each)).join(" or "));
-}
-
 /**
  * A name that at least one hosted provider accepts. OpenAI takes 64 characters, without dots and colons; Anthropic
  * takes 128; Gemini takes dots and colons.
  */
 const toolName = /^[\w.:-]{1,128}$/;
+
+const behavior = oneOf("model", "immediate", "immediate-if-last");
 
 function definitionsOf(tools: Tools): ToolDefinition[] {
   return Object.entries(tools).map(([name, tool]) => {
@@ -108,13 +128,9 @@ function definitionsOf(tools: Tools): ToolDefinition[] {
         '1 to 128 characters of a-z, A-Z, 0-9, "_", "-", "." and ":"',
       );
     }
-    if (typeof tool?.execute !== "function") {
-      throw wrongOption(`tools[${quoted(name)}].execute`, tool?.execute, "a function");
-    }
-    if (tool.returnBehavior !== undefined) {
-      const behaviors = ["model", "immediate", "immediate-if-last"];
-      checkOneOf(`tools[${quoted(name)}].returnBehavior`, tool.returnBehavior, behaviors);
-    }
+    callback(`tools[${quoted(name)}].execute`, tool?.execute);
+    const { returnBehavior } = tool;
+    if (returnBehavior !== undefined) behavior(`tools[${quoted(name)}].returnBehavior`, returnBehavior);
     const { description } = tool;
     const inputSchema = jsonSchemaOf(name, tool);
     return Object.freeze(
@@ -139,9 +155,17 @@ function checkApproval<M>(name: string, tool: Tool, { approvals }: AssistantMess
     );
   }
   for (const method of approvalMethods) {
-    if (typeof approvals[method] !== "function")
-      throw wrongOption(`messages.approvals.${method}`, approvals[method], "a function");
+    callback(`messages.approvals.${method}`, approvals[method]);
   }
+}
+
+function checkKeepsApprovals<M>({ tools, memory, memories }: Setup<M>): void {
+  const asks = [...tools].find(([, tool]) => mayNeedApproval(tool));
+  if (asks === undefined || memory !== undefined || memories !== undefined) return;
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `tools[${quoted(asks[0])}].needsApproval: give memory or memories. Without one, nothing keeps the call until the user approves it.`,
+  );
 }
 
 function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSchema {

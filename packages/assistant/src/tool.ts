@@ -1,5 +1,5 @@
-import { checkUnlessInstance } from "@turnkeep/core/store-kit";
-import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
+import { callback, type Fields, optional, such, takeMembers } from "@turnkeep/core/store-kit";
+import { isStandardSchema, type JsonSchema, type OutputOf, type StandardSchema } from "./schema.ts";
 
 /** What a running tool is given beside its input. */
 export interface ToolContext {
@@ -64,20 +64,25 @@ export function mayNeedApproval({ needsApproval = false }: Tool): boolean {
  */
 export type Tools = Readonly<Record<string, Tool>>;
 
-const toolNames: readonly (keyof Tool)[] = [
-  "description",
-  "inputSchema",
-  "jsonSchema",
-  "execute",
-  "returnBehavior",
-  "idempotent",
-  "needsApproval",
-];
+// The assistant that is given the tool checks the rest.
+const fields = {
+  description: optional(),
+  inputSchema: such<never>("a JSON Schema, or a schema of a library that has Standard Schema", isSchema),
+  jsonSchema: optional(),
+  execute: callback,
+  returnBehavior: optional(),
+  idempotent: optional(),
+  needsApproval: optional(),
+} satisfies Fields<Tool>;
+
+function isSchema(value: unknown): boolean {
+  return isStandardSchema(value) || (typeof value === "object" && value !== null);
+}
 
 /**
  * Defines a tool whose input type comes from its schema.
  *
- * Errors: `INVALID_OPTION` for an unknown member. A class instance may have more.
+ * Errors: `INVALID_OPTION` for an unknown member, and without schema or `execute`. A class instance may have more members.
  *
  * @example
  * ```ts
@@ -108,6 +113,6 @@ export function tool<Input = Readonly<Record<string, unknown>>>(
   },
 ): Tool<Input>;
 export function tool<Input>(definition: Tool<Input>): Tool<Input> {
-  checkUnlessInstance("tool's argument", definition, toolNames);
+  takeMembers<Tool<Input>, typeof fields>("tool's argument", fields, definition, "tool's ");
   return definition;
 }

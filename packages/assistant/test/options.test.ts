@@ -28,9 +28,12 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["timeoutMs must be a positive integer of milliseconds below 2147483648; it is 0.", { timeoutMs: 0 }],
     ["timeoutMs", { timeoutMs: 2 ** 31 }],
     ["timeoutMs", { timeoutMs: 1.5 }],
-    ["keepFailedTurns", { keepFailedTurns: "yes" }],
-    ["onAbort", { onAbort: "stay" }],
-    ["strategies.toolError", { strategies: { toolError: "ignore" } }],
+    ["keepFailedTurns must be true or false", { keepFailedTurns: "yes" }],
+    ['onAbort must be "keep" or "discard"; it is "stay".', { onAbort: "stay" }],
+    [
+      'strategies.toolError must be "answer", "throw" or a function; it is "ignore".',
+      { strategies: { toolError: "ignore" } },
+    ],
     ["strategies.invalidInput", { strategies: { invalidInput: 1 } }],
     ["strategies.unknownTool", { strategies: { unknownTool: "" } }],
     ["strategies.tooManyRoundTrips", { strategies: { tooManyRoundTrips: "continue" } }],
@@ -38,7 +41,10 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ['tools["t"].execute', { tools: { t: undefined } }],
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: null, execute: run } } }],
-    ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
+    [
+      'tools["t"].returnBehavior must be "model", "immediate" or "immediate-if-last"',
+      { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } },
+    ],
     [
       'A name in tools must be 1 to 128 characters of a-z, A-Z, 0-9, "_", "-", "." and ":"; it is "bad name!".',
       { tools: { "bad name!": { inputSchema: {}, execute: run } } },
@@ -99,6 +105,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
       {},
     ],
     ["id", "Go", { id: "" }],
+    ["id must be a text of 1 to 240 bytes; it is 5.", "Go", { id: 5 }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],
     ['takes id, memoryId, owner, signal; it was given "Id".', "Go", { Id: "request-1" }],
@@ -122,6 +129,17 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
         code: "INVALID_OPTION",
         message: `tool's argument takes description, inputSchema, jsonSchema, execute, returnBehavior, idempotent, needsApproval; it was given "${name}".`,
       }),
+    );
+  });
+
+  test.each([
+    ["tool's execute must be a function; it is undefined.", { inputSchema: {} }],
+    ["tool's execute must be a function; it is a promise", { inputSchema: {}, execute: Promise.resolve() }],
+    ["tool's inputSchema must be a JSON Schema, or a schema of", { execute: run }],
+    ['it is "object".', { inputSchema: "object", execute: run }],
+  ])("%s of a tool", (says, definition) => {
+    expect(() => tool(definition as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(says) }),
     );
   });
 

@@ -1,6 +1,15 @@
+import {
+  abortSignal,
+  callback,
+  type Fields,
+  invalidOption,
+  optional,
+  quoted,
+  such,
+  takeOptions,
+} from "@turnkeep/core/store-kit";
 import { type ConformanceCase, type ConformanceGroup, conformanceGroups } from "./case.ts";
 import { cases } from "./cases/index.ts";
-import { checkOptions, type OptionNames, optionNames, runOptionNames } from "./checks.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { newSeed } from "./random.ts";
 import { type ConformanceReport, type ConformanceResult, createReport } from "./report.ts";
@@ -38,11 +47,31 @@ export interface NormalOptions {
   readonly cases: readonly ConformanceCase[];
 }
 
+const list = such<never>("a list", Array.isArray);
+
+const fields = {
+  groups: optional(list),
+  names: optional(list),
+  seed: optional(such<number>("a whole number", Number.isSafeInteger)),
+  path: optional(),
+  timeoutMs: optional(
+    such<number>("a positive number", (value) => Number(value) > 0),
+    60_000,
+  ),
+  cases: optional(list, cases),
+} satisfies Fields<ConformanceOptions>;
+
+const runFields = {
+  ...fields,
+  signal: optional(abortSignal),
+  onResult: optional(callback),
+} satisfies Fields<RunOptions>;
+
 /**
  * Runs the cases over a store, one after the other, and returns a report. Skipped cases follow from the store's
  * `capabilities` and from what the harness lacks of `rawRead`, `rawWrite`, `rawRemove`, `fault` and `given`. A failing store does
- * not make the call reject: the report shows it. The call rejects if the harness fails, and with a `TypeError` for
- * invalid options, options that select no case, or a harness with a misspelt member.
+ * not make the call reject: the report shows it. The call rejects if the harness fails, and with
+ * `INVALID_OPTION` for invalid options, options that select no case, or a harness with a misspelt member.
  *
  * @example
  * ```ts
@@ -58,17 +87,18 @@ export interface NormalOptions {
  */
 export async function runConformance(
   harness: ConformanceHarness,
-  options: RunOptions = {},
+  options?: RunOptions,
 ): Promise<ConformanceReport> {
-  const normal = normalizeOptions(options, runOptionNames);
+  const { signal, onResult, ...others } = takeOptions("The kit's options", runFields, options);
+  const normal = chosen(others);
   const session = new ConformanceSession(harness, normal);
   try {
     const results: ConformanceResult[] = [];
     for (const member of normal.cases) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       const result = await session.run(member);
       results.push(result);
-      options.onResult?.(result);
+      onResult?.(result);
     }
     return createReport(normal.seed, await session.capabilities(), results);
   } finally {
@@ -76,31 +106,31 @@ export async function runConformance(
   }
 }
 
-/** Fills in the defaults and chooses the cases. An option that is not known, a group or name without cases: `TypeError`. */
-export function normalizeOptions(
-  options: ConformanceOptions,
-  known: OptionNames = optionNames,
+/** The same without what only a run takes. Errors: `INVALID_OPTION`, also for a group or name without cases. */
+export function normalizeOptions(options: ConformanceOptions): NormalOptions {
+  return chosen(takeOptions("The kit's options", fields, options));
+}
+
+/** Fills in what depends on the options, and chooses the cases. */
+function chosen(
+  options: ConformanceOptions & { readonly timeoutMs: number; readonly cases: readonly ConformanceCase[] },
 ): NormalOptions {
-  checkOptions(options, known);
-  const { groups, names, seed = newSeed(), path, timeoutMs = 60_000 } = options;
-  if (!Number.isSafeInteger(seed)) throw new TypeError(`seed must be a whole number, not ${seed}`);
-  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be a positive number, not ${timeoutMs}`);
+  const { groups, names, seed = newSeed(), path, timeoutMs, cases: all } = options;
   for (const group of groups ?? []) {
     if (!conformanceGroups.includes(group)) {
-      throw new TypeError(`There is no group ${group}: choose from ${conformanceGroups.join(", ")}`);
+      throw invalidOption(`There is no group ${group}: choose from ${conformanceGroups.join(", ")}.`);
     }
   }
-  const all = options.cases ?? cases;
   for (const name of names ?? []) {
     if (!all.some((member) => member.name.includes(name))) {
-      throw new TypeError(`No case has ${JSON.stringify(name)} in its name`);
+      throw invalidOption(`No case has ${quoted(name)} in its name.`);
     }
   }
-  const chosen = all.filter(
+  const left = all.filter(
     (member) =>
       (groups === undefined || groups.includes(member.group)) &&
       (names === undefined || names.some((name) => member.name.includes(name))),
   );
-  if (chosen.length === 0) throw new TypeError("The options groups and names leave no case");
-  return { seed, path, timeoutMs, cases: chosen };
+  if (left.length === 0) throw invalidOption("The options groups and names leave no case.");
+  return { seed, path, timeoutMs, cases: left };
 }

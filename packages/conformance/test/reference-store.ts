@@ -7,7 +7,6 @@ import type {
   StoredMessage,
 } from "@turnkeep/core";
 import {
-  checkTtl,
   conflictError,
   corruptError,
   defineStore,
@@ -17,6 +16,7 @@ import {
   storedRows,
   TurnkeepError,
   throwIfAborted,
+  ttl,
   unreadableMessage,
 } from "@turnkeep/core/store-kit";
 import type { ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
@@ -92,7 +92,7 @@ export function referenceStore(
   capabilities: StoreCapabilities,
   { ttlMs }: HarnessCreateOptions,
 ): ChatMemoryStore {
-  checkTtl(ttlMs);
+  if (ttlMs !== undefined) ttl("ttlMs", ttlMs);
   const connection = {
     under: (signal: AbortSignal | undefined) => async () => {
       await roundTrip();

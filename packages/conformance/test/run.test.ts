@@ -39,11 +39,13 @@ test("options that choose nothing, or are of another kind, are refused", async (
   await expect(run({ seed: 1.5 })).rejects.toThrow("seed");
   await expect(run({ timeoutMs: 0 })).rejects.toThrow("timeoutMs");
   await expect(run({ group: ["order"] })).rejects.toThrow(
-    'The kit takes the options groups, names, seed, path, timeoutMs, cases, signal, onResult; it was given "group"',
+    'The kit\'s options takes groups, names, seed, path, timeoutMs, cases, signal, onResult; it was given "group".',
   );
-  await expect(run({ names: "append" })).rejects.toThrow("names must be a list, not a string");
-  await expect(run(null as never)).rejects.toThrow("The options must be an object, not null");
-  await expect(run([])).rejects.toThrow("The options must be an object, not an array");
+  await expect(run({ names: "append" })).rejects.toThrow('names must be a list; it is "append".');
+  await expect(run(null as never)).rejects.toThrow(
+    "The kit's options must be an object of options; it is null.",
+  );
+  await expect(run([])).rejects.toThrow("The kit's options must be an object of options; it is an array.");
   expect((await run({ groups: ["order"], nothing: undefined })).ok).toBe(true);
 });
 
@@ -59,7 +61,7 @@ test("a harness with a misspelt member, or one that is no function, is refused",
     'has create, destroy, reopen, advance, rawRead, rawWrite, rawRemove, fault, given; it was given "rawread"',
   );
   await expect(run({ fault: true })).rejects.toThrow("fault of a conformance harness must be a function");
-  await expect(run({ destroy: Promise.resolve() })).rejects.toThrow("not a promise: await it first");
+  await expect(run({ destroy: Promise.resolve() })).rejects.toThrow("it is a promise: await it first.");
   // What a harness keeps for itself, and what a class of the user's has besides.
   expect((await run({ url: "postgres://here", reopen: undefined })).ok).toBe(true);
   class Mine implements ConformanceHarness {

@@ -1,5 +1,5 @@
 import { abortedError, type TurnkeepError } from "./errors.ts";
-import { wrongOption } from "./option-checks.ts";
+import { type Check, wrongOption } from "./option-checks.ts";
 
 /** `INVALID_OPTION` for anything but a signal. */
 export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {
@@ -11,6 +11,21 @@ export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | un
     typeof removeEventListener === "function";
   return isSignal ? undefined : wrongOption("signal", signal, "an AbortSignal");
 }
+
+/**
+ * A signal that ends a call.
+ *
+ * @example
+ * ```ts
+ * import { abortSignal, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { signal: optional(abortSignal) };
+ * ```
+ */
+export const abortSignal: Check<AbortSignal> = (_, value) => {
+  const wrong = wrongSignal(value as AbortSignal);
+  if (wrong !== undefined) throw wrong;
+};
 
 /**
  * Throws `ABORTED`, with the signal's reason as `cause`, if `signal` has fired; `INVALID_OPTION` for anything but a

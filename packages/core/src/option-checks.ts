@@ -1,8 +1,17 @@
 import { invalidOption, type TurnkeepError } from "./errors.ts";
-import { isRecord } from "./format/to-plain.ts";
-import { quoted, show } from "./stores/text.ts";
+import { show } from "./stores/text.ts";
 import { kindOf } from "./values.ts";
 import type { TokenCounter } from "./window-options.ts";
+
+/**
+ * Throws `INVALID_OPTION` for a value that is not a `Value`, and names the option. One that throws nothing leaves the
+ * option to others.
+ */
+export type Check<Value> = {
+  (name: string, value: unknown): void;
+  /** Never there: by it the compiler compares what passes with the option's type. */
+  readonly passes?: Value;
+};
 
 /**
  * `INVALID_OPTION` that says what an option must be and what it is. Objects and functions are shown by their kind only,
@@ -26,105 +35,105 @@ export function shown(value: unknown): string {
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : show(value);
 }
 
-/**
- * Checks an option that counts something. Errors: `INVALID_OPTION`, as in all checks here.
- *
- * @example
- * ```ts
- * import { checkInteger } from "@turnkeep/core/store-kit";
- *
- * checkInteger("maxSteps", 20, 1);
- * ```
- */
-export function checkInteger(name: string, value: unknown, least: 0 | 1): asserts value is number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
-  throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
+/** Several words or names as a sentence lists them. */
+export function listed(names: readonly string[], word: "and" | "or"): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
 /**
- * Checks a time-out in milliseconds that a timer takes: an integer from 1 to 2 ** 31 - 1, or `undefined` for none.
+ * An option that is what `holds` says, in the words of `expected`.
  *
  * @example
  * ```ts
- * import { checkTimeout } from "@turnkeep/core/store-kit";
+ * import { such } from "@turnkeep/core/store-kit";
  *
- * checkTimeout(30_000);
+ * const port = such<number>("a port", (value) => Number.isInteger(value) && Number(value) < 65_536);
+ * port("port", 5432); // "5432" would be: port must be a port; it is "5432".
  * ```
  */
-export function checkTimeout(timeoutMs: unknown): asserts timeoutMs is number | undefined {
-  if (timeoutMs === undefined) return;
-  if (Number.isSafeInteger(timeoutMs) && (timeoutMs as number) > 0 && (timeoutMs as number) < 2 ** 31) return;
-  throw wrongOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
+export function such<Value>(expected: string, holds: (value: unknown) => boolean): Check<Value> {
+  return (name, value) => {
+    if (!holds(value)) throw wrongOption(name, value, expected);
+  };
 }
 
 /**
- * Checks that an object has only options of these names: a misspelt option would silently do nothing. An option that is
- * `undefined` counts as not given.
+ * An option that counts something: an integer from `least` on.
  *
  * @example
  * ```ts
- * import { checkObject } from "@turnkeep/core/store-kit";
+ * import { integer, optional } from "@turnkeep/core/store-kit";
  *
- * checkObject("myStore's argument", { url: "my://host", prefix: undefined }, ["url"]);
+ * const fields = { shards: integer(1), retries: optional(integer(0), 3) };
  * ```
  */
-export function checkObject(name: string, value: unknown, names: readonly string[]): asserts value is object {
-  // A promise has no options of its own: without `await`, all that it holds would be left out.
-  if (kindOf(value) !== "an object") throw wrongOption(name, value, "an object of options");
-  checkNames(name, value as object, names);
+export function integer(least: 0 | 1): Check<number> {
+  return (name, value) => {
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
+    throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
+  };
 }
 
 /**
- * The same where an instance of a class, such as a memory, is allowed too: its other members are not checked.
+ * One of a few texts, or of `true` and `false`.
  *
  * @example
  * ```ts
- * import { checkUnlessInstance } from "@turnkeep/core/store-kit";
+ * import { oneOf, optional } from "@turnkeep/core/store-kit";
  *
- * checkUnlessInstance("myStore's client", new Map(), ["get", "set"]);
+ * const fields = { order: oneOf("ascending", "descending"), strict: optional(oneOf(true, false), false) };
  * ```
  */
-export function checkUnlessInstance(name: string, value: object, names: readonly string[]): void {
-  const isInstance = typeof value === "object" && value !== null && !Array.isArray(value) && !isRecord(value);
-  if (!isInstance) checkObject(name, value, names);
+export function oneOf<Choice extends string | boolean>(...choices: readonly Choice[]): Check<Choice> {
+  const words = choices.map((choice) => JSON.stringify(choice));
+  return such(listed(words, "or"), (value) => choices.includes(value as Choice));
 }
 
-export function checkNames(name: string, options: object, names: readonly string[]): void {
-  const others = Object.keys(options).filter((key) => !names.includes(key));
-  const unknown = others.filter((key) => options[key as keyof typeof options] !== undefined);
-  if (unknown.length === 0) return;
-  const given = unknown.map((key) => quoted(key)).join(", ");
-  const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${given}.`;
-  throw invalidOption(message);
+/**
+ * A function. What it takes or answers cannot be checked beforehand.
+ *
+ * @example
+ * ```ts
+ * import { callback, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { open: callback, onError: optional(callback) };
+ * ```
+ */
+export const callback: Check<never> = such("a function", (value) => typeof value === "function");
+
+/** An option whose own table, or whoever uses it, checks it. */
+export const elsewhere: Check<never> = () => {};
+
+/** A check whose errors have words of their own, such as that of an id. */
+export function worded<Value>(check: (value: Value) => void): Check<Value> {
+  return (_, value) => check(value as Value);
 }
 
-export function checkCounter(
-  name: string,
-  counter: TokenCounter | undefined,
-): asserts counter is TokenCounter {
-  if (typeof counter !== "object" || counter === null || typeof counter.count !== "function") {
+/**
+ * A time-out that a timer takes: an integer of milliseconds, from 1 to 2 ** 31 - 1.
+ *
+ * @example
+ * ```ts
+ * import { optional, timeout } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { timeoutMs: optional(timeout, 30_000) };
+ * ```
+ */
+export const timeout: Check<number> = such(
+  "a positive integer of milliseconds below 2147483648",
+  (value) => Number.isSafeInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31,
+);
+
+/** What part of a limit to evict down to. */
+export const share: Check<number> = such(
+  "greater than 0 and at most 1",
+  (value) => typeof value === "number" && value > 0 && value <= 1,
+);
+
+export const tokenCounter: Check<TokenCounter> = (name, value) => {
+  const counter = value as Partial<TokenCounter> | null | undefined;
+  if (typeof counter !== "object" || typeof counter?.count !== "function") {
     throw wrongOption(name, counter, "a TokenCounter");
   }
-  if (counter.base !== undefined) checkInteger(`${name}.base`, counter.base, 0);
-}
-
-/** Checks an option that is one of a few texts. */
-export function checkOneOf(name: string, value: unknown, choices: readonly string[]): void {
-  if (!choices.includes(value as string)) throw wrongOption(name, value, `one of ${choices.join(", ")}`);
-}
-
-/** Checks a function that may be left out. */
-export function checkFunction(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw wrongOption(name, value, "a function");
-}
-
-/** Checks what part of a limit to evict down to. */
-export function checkTarget(name: string, target: unknown): void {
-  if (typeof target === "number" && target > 0 && target <= 1) return;
-  throw wrongOption(name, target, "greater than 0 and at most 1");
-}
-
-/** Checks what a window or a limiter does with a newest step that does not fit. */
-export function checkOverflow(name: string, overflow: unknown): void {
-  checkOneOf(name, overflow, ["throw", "keep", "evict"]);
-}
+  if (counter.base !== undefined) integer(0)(`${name}.base`, counter.base);
+};

@@ -1,73 +1,56 @@
-import { wrongSignal } from "./abort.ts";
-import {
-  checkCounter,
-  checkFunction,
-  checkInteger,
-  checkObject,
-  checkOneOf,
-  checkTarget,
-  checkTimeout,
-  wrongOption,
-} from "./option-checks.ts";
-import type { TokenCounter } from "./window-options.ts";
-
-/**
- * Throws `INVALID_OPTION` for a value that is not a `Value`, and names the option. One that throws nothing leaves the
- * option to others.
- */
-export interface Check<Value> {
-  (name: string, value: unknown): void;
-  /** Never there: by it the compiler compares what passes with the option's type. */
-  readonly passes?: Value;
-}
+import { invalidOption } from "./errors.ts";
+import { isRecord } from "./format/to-plain.ts";
+import { type Check, elsewhere, wrongOption } from "./option-checks.ts";
+import { quoted } from "./stores/text.ts";
+import { kindOf } from "./values.ts";
 
 /** An option that may be left out, and what it is then. */
-export interface OptionalField<Value, Default = Value | undefined> {
+export type OptionalField<Value, Default = Value | undefined> = {
   readonly check: Check<Value>;
-  readonly isOptional: true;
   readonly fallback: Default;
-}
+};
 
-/** An option that must be given. */
-export interface RequiredField<Value> {
-  readonly check: Check<Value>;
-  readonly isOptional: false;
-}
+/** An option: one that must be given is its check alone, which is asked about `undefined` too. */
+export type AnyField = OptionalField<unknown> | Check<unknown>;
 
-type AnyField = OptionalField<unknown> | RequiredField<unknown>;
-
-type FieldFor<Value> = undefined extends Value
-  ? OptionalField<Exclude<Value, undefined>>
-  : RequiredField<Value>;
+type FieldFor<Value> = undefined extends Value ? OptionalField<Exclude<Value, undefined>> : Check<Value>;
 
 /**
  * All options that a function takes, by their names: whether each may be left out, what it must be, and what it is
- * otherwise. A missing or misspelt option, or one of another type, does not compile.
+ * otherwise. A missing or misspelt option, or one of another type, does not compile: write `satisfies Fields<…>` behind the
+ * table, as in the example of {@link takeOptions}.
  */
 export type Fields<Options> = { readonly [Name in keyof Options & string]: FieldFor<Options[Name]> };
 
 /** Options with every default in place. */
-export type Taken<Options, Given extends Fields<Options>> = {
-  readonly [Name in keyof Options & string]: Given[Name] extends { readonly fallback: infer Default }
+export type Taken<Options, Given> = {
+  readonly [Name in keyof Options & keyof Given & string]: Given[Name] extends {
+    readonly fallback: infer Default;
+  }
     ? undefined extends Default
       ? Options[Name] | undefined
       : Exclude<Options[Name], undefined>
     : Options[Name];
 };
 
-/** An option that may be left out; `fallback` is what it is then. */
+/**
+ * An option that may be left out; `fallback` is what it is then. Without a check, whoever uses it checks it.
+ *
+ * @example
+ * ```ts
+ * import { integer, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { width: optional(integer(1), 3), height: optional(integer(1)), inner: optional() };
+ * ```
+ */
+export function optional(): OptionalField<never, undefined>;
 export function optional<Value>(check: Check<Value>): OptionalField<Value, undefined>;
 export function optional<Value, Default>(
   check: Check<Value>,
   fallback: Default,
 ): OptionalField<Value, Default>;
-export function optional<Value>(check: Check<Value>, fallback?: Value): OptionalField<Value> {
-  return { check, isOptional: true, fallback };
-}
-
-/** An option that must be given: its check is asked about `undefined` too. */
-export function required<Value>(check: Check<Value>): RequiredField<Value> {
-  return { check, isOptional: false };
+export function optional<Value>(check: Check<Value> = elsewhere, fallback?: Value): OptionalField<Value> {
+  return { check, fallback };
 }
 
 /**
@@ -77,19 +60,22 @@ export function required<Value>(check: Check<Value>): RequiredField<Value> {
  * Errors: `INVALID_OPTION`, naming the option, its value and what it must be.
  *
  * @example
- * ```ts no-check
- * import { type Fields, integer, optional, takeOptions, truth } from "./option-fields.ts";
+ * ```ts
+ * import { type Fields, integer, oneOf, optional, takeOptions } from "@turnkeep/core/store-kit";
  *
  * interface LaneOptions {
+ *   readonly kind: "fast" | "slow";
  *   readonly width?: number | undefined;
- *   readonly open?: boolean | undefined;
  * }
  *
- * const fields = { width: optional(integer(1), 3), open: optional(truth) } satisfies Fields<LaneOptions>;
+ * const fields = {
+ *   kind: oneOf("fast", "slow"), // must be given
+ *   width: optional(integer(1), 3),
+ * } satisfies Fields<LaneOptions>;
  *
- * function lane(options?: LaneOptions): number {
- *   const { width } = takeOptions("lane's argument", fields, options);
- *   return width;
+ * function lane(options: LaneOptions): string {
+ *   const { kind, width } = takeOptions("lane's argument", fields, options);
+ *   return `${kind}, ${width} m`;
  * }
  * ```
  */
@@ -99,16 +85,55 @@ export function takeOptions<Options extends object, const Given extends Fields<O
   options: Options | undefined,
   prefix = "",
 ): Taken<Options, Given> {
-  if (options !== undefined || mustBeGiven(fields)) checkObject(name, options, Object.keys(fields));
+  if (options !== undefined || mustBeGiven(fields)) {
+    // A promise has no options of its own: without `await`, all that it holds would be left out.
+    if (kindOf(options) !== "an object") throw wrongOption(name, options, "an object of options");
+    checkNames(name, options as object, Object.keys(fields));
+  }
   return checkedFields(fields, options ?? {}, prefix) as Taken<Options, Given>;
 }
 
+/**
+ * The same for an object that may be an instance of a class, such as a memory: other members of one are its own.
+ *
+ * @example
+ * ```ts
+ * import { callback, type Fields, takeMembers } from "@turnkeep/core/store-kit";
+ *
+ * interface Clock {
+ *   now(): number;
+ * }
+ *
+ * const fields = { now: callback } satisfies Fields<Clock>;
+ * takeMembers("the clock", fields, { now: () => 0 });
+ * ```
+ */
+export function takeMembers<Options extends object, const Given extends Fields<Options>>(
+  name: string,
+  fields: Given,
+  options: Options,
+  prefix = "",
+): Taken<Options, Given> {
+  const isInstance = kindOf(options) === "an object" && !isRecord(options);
+  if (!isInstance) return takeOptions(name, fields, options, prefix);
+  return checkedFields(fields, options, prefix) as Taken<Options, Given>;
+}
+
 function mustBeGiven(fields: Readonly<Record<string, AnyField>>): boolean {
-  for (const name in fields) if (fields[name]?.isOptional === false) return true;
+  for (const name in fields) if (typeof fields[name] === "function") return true;
   return false;
 }
 
-/** The same for an object that may have other members, such as an instance of a class. */
+/** Refuses names that are not among these. One whose value is `undefined` counts as not given. */
+export function checkNames(name: string, options: object, names: readonly string[]): void {
+  const others = Object.keys(options).filter((key) => !names.includes(key));
+  const unknown = others.filter((key) => options[key as keyof typeof options] !== undefined);
+  if (unknown.length === 0) return;
+  const given = unknown.map((key) => quoted(key)).join(", ");
+  throw invalidOption(`${name} takes ${names.join(", ") || "no options"}; it was given ${given}.`);
+}
+
+/** The values of these fields, whatever else the object has. */
 export function checkedFields(
   fields: Readonly<Record<string, AnyField>>,
   given: object,
@@ -118,58 +143,15 @@ export function checkedFields(
   for (const name in fields) {
     const field = fields[name] as AnyField;
     const value: unknown = given[name as keyof typeof given];
-    if (value === undefined && field.isOptional) {
+    if (typeof field === "function") {
+      field(prefix + name, value);
+      taken[name] = value;
+    } else if (value === undefined) {
       taken[name] = field.fallback;
-      continue;
+    } else {
+      field.check(prefix + name, value);
+      taken[name] = value;
     }
-    field.check(prefix + name, value);
-    taken[name] = value;
   }
   return taken;
 }
-
-/** An integer from `least` on. */
-export function integer(least: 0 | 1): Check<number> {
-  return (name, value) => checkInteger(name, value, least);
-}
-
-/** One of a few texts. */
-export function oneOf<Choice extends string>(...choices: readonly Choice[]): Check<Choice> {
-  return (name, value) => checkOneOf(name, value, choices);
-}
-
-/** What a function takes or answers cannot be checked beforehand. */
-export const callback: Check<never> = checkFunction;
-
-/** An option whose own table, or whoever uses it, checks it. */
-export const elsewhere: Check<never> = () => {};
-
-/** `true` or `false`. */
-export const truth: Check<boolean> = (name, value) => {
-  if (typeof value !== "boolean") throw wrongOption(name, value, "true or false");
-};
-
-/** What `holds` says, and how errors word it. */
-export function such<Value>(expected: string, holds: (value: unknown) => boolean): Check<Value> {
-  return (name, value) => {
-    if (!holds(value)) throw wrongOption(name, value, expected);
-  };
-}
-
-/** A check whose errors have words of their own, such as that of an id. */
-export function worded<Value>(check: (value: Value) => void): Check<Value> {
-  return (_, value) => check(value as Value);
-}
-
-export const timeout: Check<number> = (_, value) => checkTimeout(value);
-
-export const tokenCounter: Check<TokenCounter> = (name, value) =>
-  checkCounter(name, value as TokenCounter | undefined);
-
-/** What part of a limit to evict down to. */
-export const share: Check<number> = checkTarget;
-
-export const abortSignal: Check<AbortSignal> = (_, value) => {
-  const wrong = wrongSignal(value as AbortSignal);
-  if (wrong !== undefined) throw wrong;
-};

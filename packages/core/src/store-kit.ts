@@ -1,40 +1,34 @@
 /**
  * What every store shares, ours and third parties'. `defineStore` makes a store of what only its database knows: it checks
  * arguments, copies and folds updates, reads and writes cursors, and ends calls. Beside it stand what its methods work with,
- * the connection to a database, and the errors. The last part serves anything else that is built on core: counters, formats,
+ * the connection to a database, options as tables, and the errors. The last part serves anything else that is built on core: counters, formats,
  * loops.
  *
  * @module
  */
 
-export { onAbort, throwIfAborted } from "./abort.ts";
+export { abortSignal, onAbort, throwIfAborted } from "./abort.ts";
 export { CallQueue } from "./call-queue.ts";
 export { invalidOption, isTurnkeepError, TurnkeepError } from "./errors.ts";
 export {
-  checkInteger,
-  checkObject,
-  checkTimeout,
-  checkUnlessInstance,
+  callback,
+  integer,
+  oneOf,
+  such,
+  timeout,
   wrongOption,
 } from "./option-checks.ts";
+export { type Fields, optional, takeMembers, takeOptions } from "./option-fields.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
-export { checkOptionText, checkTtl, type OptionTextRules } from "./stores/checks.ts";
+export { nameText, ttl } from "./stores/checks.ts";
+export { type ConnectionOptions, parseUrl, takeStoreOptions } from "./stores/connection-options.ts";
+export { memorySnapshot, unreadableMessage, withState } from "./stores/copies.ts";
 export {
-  type ConnectionOptions,
-  type ConnectionRules,
-  checkConnection,
-  parseUrl,
-} from "./stores/connection-options.ts";
-export { memorySnapshot, type StoredHead, unreadableMessage, withState } from "./stores/copies.ts";
-export {
-  type DefinedStore,
   defineStore,
   type StoreConnection,
-  type StoreDefinition,
-  type StoreMethods,
 } from "./stores/define-store.ts";
-export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
+export { driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
 export { type OwnClient, ownClient } from "./stores/own-client.ts";

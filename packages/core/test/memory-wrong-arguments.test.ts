@@ -23,7 +23,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { callDriver, checkConnection, checkOptionText } from "../src/store-kit.ts";
+import { callDriver, nameText, takeStoreOptions } from "../src/store-kit.ts";
 import { mapHooks } from "./stores-support.ts";
 
 const memory = createChatMemory();
@@ -66,19 +66,19 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     "what a transaction does on a conflict",
     (onConflict) => memory.transaction(() => 1, { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "what a rewind does on a conflict",
     (onConflict) => memory.rewind("a", { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "what a removal does on a conflict",
     (onConflict) => memory.remove("a", { onConflict }),
     "retry",
-    /^onConflict .*merge or throw.*"retry"/,
+    /^onConflict .*"merge" or "throw".*"retry"/,
   ],
   [
     "a window that limits nothing",
@@ -311,8 +311,18 @@ test.each<[string, (misspelt: never) => unknown, object]>([
   ["toolCallFilter", toolCallFilter, { exlude: ["search"] }],
   ["truncateToolResults", truncateToolResults, { maxTokens: 50, counter, heads: 5 }],
   ["tokenLimiter", tokenLimiter, { limit: 5, counter, reserved: 1 }],
-  ["checkOptionText's rules", (rules) => checkOptionText("prefix", "{a}", rules), { forbiden: /[{}]/ }],
-  ["checkConnection's rules", (rules) => checkConnection({ url: "wire://h" }, rules), misspeltRules],
+  [
+    "joinNeighbours' second argument",
+    (options) => joinNeighbours([user("a")], options),
+    { format: modelMessageFormat, mayJion: () => true },
+  ],
+  [
+    "orderToolResults' second argument",
+    (options) => orderToolResults([user("a")], options),
+    { format: modelMessageFormat, formats: modelMessageFormat },
+  ],
+  ["nameText's rules", nameText, { forbiden: /[{}]/ }],
+  ["takeStoreOptions' rules", (rules) => takeStoreOptions({ url: "wire://h" }, rules), misspeltRules],
 ])("%s refuses a name that it does not know, and says those that it takes", async (name, call, misspelt) => {
   const unknown = Object.keys(misspelt).at(-1);
   const outcome = (async () => call(misspelt as never))();

@@ -4,9 +4,17 @@ import { user } from "../src/index.ts";
 
 /** Everything as JavaScript sees it: the types forbid what is tried here. */
 type Loose = Readonly<Record<string, (...values: unknown[]) => Loose>>;
-const { createChatMemory, createChatMemories, inMemoryStore, entry, toolResult } = core as unknown as Loose &
-  Record<"createChatMemory" | "createChatMemories" | "inMemoryStore" | "entry" | "toolResult", Loose[string]>;
+type Functions =
+  | "createChatMemory"
+  | "createChatMemories"
+  | "inMemoryStore"
+  | "keyValueStore"
+  | "entry"
+  | "toolResult";
+const { createChatMemory, createChatMemories, inMemoryStore, keyValueStore, entry, toolResult } =
+  core as unknown as Record<Functions, Loose[string]>;
 
+const hooks = { get: () => undefined, compareAndSet: () => true, delete: () => true };
 const counter = { name: "one", count: () => 1 };
 const profile = {
   name: "p",
@@ -76,7 +84,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, unit: "word" } }),
-    'window.unit must be one of step, turn, message; it is "word".',
+    'window.unit must be "step", "turn" or "message"; it is "word".',
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, target: 0 } }),
@@ -104,7 +112,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, overflow: "cut" } }),
-    'window.overflow must be one of throw, keep, evict; it is "cut".',
+    'window.overflow must be "throw", "keep" or "evict"; it is "cut".',
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, pinned: true } }),
@@ -151,11 +159,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => createChatMemory({ profile: { ...profile, name: 5 } }), "profile.name must be a text; it is 5."],
   [
     () => createChatMemory({ profile: { ...profile, firstMessage: "assistant" } }),
-    'profile.firstMessage must be one of user, any; it is "assistant".',
+    'profile.firstMessage must be "user" or "any"; it is "assistant".',
   ],
   [
     () => createChatMemory({ profile: { ...profile, reasoning: undefined } }),
-    "profile.reasoning must be one of any, none, bound; it is undefined.",
+    'profile.reasoning must be "any", "none" or "bound"; it is undefined.',
   ],
   [
     () => createChatMemory({ profile: { ...profile, maxMessages: 0 } }),
@@ -348,7 +356,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     ({ memory }) => memory.transaction?.(() => 1, { onConflict: 5 }),
-    "onConflict must be merge or throw; it is 5.",
+    'onConflict must be "merge" or "throw"; it is 5.',
   ],
   [
     ({ memory }) => memory.transaction?.(() => 1, { onConflict: "throw", signal: 5 }),
@@ -363,7 +371,10 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
     ({ memory }) => memory.rewind?.("a", { mustExist: 5 }),
     "mustExist must be true, false or what memory.anchor() answered; it is 5.",
   ],
-  [({ memory }) => memory.rewind?.("a", { onConflict: 5 }), "onConflict must be merge or throw; it is 5."],
+  [
+    ({ memory }) => memory.rewind?.("a", { onConflict: 5 }),
+    'onConflict must be "merge" or "throw"; it is 5.',
+  ],
   [({ memory }) => memory.rewind?.("a", { signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.rewind?.("a", { to: 5 }),
@@ -376,7 +387,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     ({ memory }) => memory.remove?.("a", { onConflict: null }),
-    "onConflict must be merge or throw; it is null.",
+    'onConflict must be "merge" or "throw"; it is null.',
   ],
   [({ memory }) => memory.remove?.("a", { signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
@@ -499,7 +510,26 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [() => inMemoryStore(5), "inMemoryStore's argument must be an object of options; it is 5."],
   [() => inMemoryStore({ ttlMs: 0 }), "ttlMs must be a positive whole number of milliseconds, not 0"],
-  [() => inMemoryStore({ now: 5 }), "now must be a function, not 5"],
+  [() => inMemoryStore({ now: 5 }), "now must be a function; it is 5."],
+  [() => keyValueStore(), "keyValueStore must be an object of options; it is undefined."],
+  [
+    () => keyValueStore({ ...hooks, compareAndSet: undefined }),
+    "keyValueStore.compareAndSet must be a function; it is undefined.",
+  ],
+  [() => keyValueStore({ ...hooks, list: "keys" }), 'keyValueStore.list must be a function; it is "keys".'],
+  [() => keyValueStore({ ...hooks, shared: 1 }), "keyValueStore.shared must be true or false; it is 1."],
+  [
+    () => keyValueStore({ ...hooks, maxMessageBytes: 0 }),
+    "keyValueStore.maxMessageBytes must be a positive integer; it is 0.",
+  ],
+  [
+    () => keyValueStore({ ...hooks, ttlMs: 0 }),
+    "keyValueStore.ttlMs must be a positive whole number of milliseconds, not 0",
+  ],
+  [
+    () => keyValueStore({ ...hooks, ttl: 5 }),
+    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, maxMessageBytes, ttlMs, now; it was given "ttl".',
+  ],
   [() => inMemoryStore({ ttl: 5 }), 'inMemoryStore\'s argument takes ttlMs, now; it was given "ttl".'],
 ];
 

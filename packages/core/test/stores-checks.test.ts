@@ -3,8 +3,6 @@ import { describe, expect, test } from "vitest";
 import { isTurnkeepError, TurnkeepError } from "../src/errors.ts";
 import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src/store-contract.ts";
 import {
-  checkOptionText,
-  checkTtl,
   conflictError,
   corruptError,
   foldUpdate,
@@ -12,11 +10,13 @@ import {
   isPlain,
   memorySnapshot,
   namedSeqs,
+  nameText,
   redactUrl,
   runsOf,
   storedRows,
   storeError,
   throwIfAborted,
+  ttl,
   utf8Length,
 } from "../src/store-kit.ts";
 import { checkMemoryId, checkMessageId, checkOwner, checkUpdate } from "../src/stores/checks.ts";
@@ -95,12 +95,12 @@ describe("ids", () => {
   });
 });
 
-test("ttlMs is absent or a positive whole number of milliseconds", () => {
-  for (const ttl of [undefined, 1, 86_400_000]) expect(codeOf(() => checkTtl(ttl))).toBeUndefined();
-  for (const ttl of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", null]) {
+test("ttlMs is a positive whole number of milliseconds", () => {
+  for (const ttlMs of [1, 86_400_000]) expect(codeOf(() => ttl("ttlMs", ttlMs))).toBeUndefined();
+  for (const ttlMs of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", null]) {
     expect(
-      codeOf(() => checkTtl(ttl as number)),
-      String(ttl),
+      codeOf(() => ttl("ttlMs", ttlMs)),
+      String(ttlMs),
     ).toBe("INVALID_OPTION");
   }
 });
@@ -402,11 +402,11 @@ describe("listPage", () => {
   });
 });
 
-describe("checkOptionText", () => {
-  const rules = { maxBytes: 4, forbidden: /[{}]/, rule: "without braces" };
+describe("nameText", () => {
+  const prefix = nameText({ maxBytes: 4, forbidden: /[{}]/, rule: "without braces" });
 
   test.each(["", "a", "äb", "🙂"])("takes %o", (value) => {
-    expect(() => checkOptionText("prefix", value, rules)).not.toThrow();
+    expect(() => prefix("prefix", value)).not.toThrow();
   });
 
   test.each([
@@ -420,14 +420,20 @@ describe("checkOptionText", () => {
     ["a".repeat(100), `but "${"a".repeat(100)}" has 100`],
     ["a".repeat(101), `but "${"a".repeat(100)}"… (101 characters) has 101`],
   ])("refuses %o", (value, why) => {
-    expect(() => checkOptionText("prefix", value as string, rules)).toThrow(
+    expect(() => prefix("prefix", value)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(why) }),
     );
   });
 
   test("without rules takes any well-formed text", () => {
-    expect(() => checkOptionText("prefix", "{".repeat(1_000))).not.toThrow();
-    expect(() => checkOptionText("prefix", "\0")).toThrow("without U+0000, and must not be");
+    expect(() => nameText()("prefix", "{".repeat(1_000))).not.toThrow();
+    expect(() => nameText()("prefix", "\0")).toThrow("without U+0000, and must not be");
+  });
+
+  test("tells what to do instead of an empty text", () => {
+    const schema = nameText({ ifEmpty: 'leave it out for "public"' });
+    expect(() => schema("schema", "")).toThrow('schema must not be empty: leave it out for "public"');
+    expect(() => schema("schema", "a")).not.toThrow();
   });
 });
 

@@ -1,26 +1,65 @@
 import { describe, expect, it, test, vi } from "vitest";
 import {
-  type ConnectionRules,
-  checkConnection,
   driverCalls,
   importError,
+  integer,
+  nameText,
+  optional,
   ownClient,
   parseUrl,
+  takeStoreOptions,
+  ttl,
 } from "../src/store-kit.ts";
 
-const rules: ConnectionRules = {
+const rules = {
   factory: "myStore",
   client: { method: "send", is: "a Wire" },
   schemes: ["wire://", "wires://"],
   config: "new Wire(config)",
-  options: ["prefix", "ttlMs"],
+  options: { prefix: optional(nameText(), "chat_"), ttlMs: optional(ttl) },
 };
 
-function check(options: unknown): void {
-  checkConnection(options as object, rules);
+function check(options: unknown): unknown {
+  return takeStoreOptions(options as object, rules);
 }
 
-describe("checkConnection", () => {
+describe("takeStoreOptions", () => {
+  test("answers the store's own options with their defaults, apart from the connection", () => {
+    const config = {};
+    expect(takeStoreOptions({ config, url: undefined, ttlMs: 5 }, rules)).toEqual({
+      connection: { client: undefined, url: undefined, config },
+      prefix: "chat_",
+      ttlMs: 5,
+    });
+    expect(check({ url: "wire://h", prefix: "", ttlMs: undefined })).toMatchObject({
+      prefix: "",
+      ttlMs: undefined,
+    });
+  });
+
+  test("keeps nothing of the object that it was given", () => {
+    const options = { url: "wire://host", prefix: "a" };
+    const taken = check(options);
+    options.url = "elsewhere";
+    expect(taken).toMatchObject({ connection: { url: "wire://host" } });
+  });
+
+  test("checks the store's own options by their table", () => {
+    expect(() => check({ url: "wire://h", prefix: 5 })).toThrow("prefix must be a string, not 5");
+    const missing = { ...rules, options: { shards: integer(1) } };
+    expect(() => takeStoreOptions({ url: "wire://h" }, missing)).toThrow(
+      "shards must be a positive integer; it is undefined.",
+    );
+  });
+
+  test("takes another kind of client where the rules know one", () => {
+    const other = { write(): void {} };
+    const client = { ...rules.client, isOther: (given: unknown) => given === other };
+    expect(() => takeStoreOptions({ client: other }, { ...rules, client })).not.toThrow();
+    expect(() => takeStoreOptions({ client: {} }, { ...rules, client })).toThrow("with a send method");
+    expect(() => check({ client: other })).toThrow("with a send method");
+  });
+
   test.each([
     { client: { send() {} } },
     { client: Object.create({ send() {} }) },
@@ -56,7 +95,7 @@ describe("checkConnection", () => {
   });
 
   describe("of a store that also takes a path", () => {
-    const withPath = (options: object) => () => checkConnection(options, { ...rules, path: "folder" });
+    const withPath = (options: object) => () => takeStoreOptions(options, { ...rules, path: "folder" });
 
     test.each([
       { folder: "./data" },

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { ChatMemoryStore, MemoryUpdate, StoreCapabilities } from "../src/index.ts";
-import { defineStore, type FoldedUpdate, type ListedMemory, type StoreMethods } from "../src/store-kit.ts";
+import { defineStore, type FoldedUpdate, type ListedMemory } from "../src/store-kit.ts";
+import type { StoreMethods } from "../src/stores/define-store.ts";
 import { message, update } from "./stores-support.ts";
 
 const all: StoreCapabilities = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AnyPart, isCompaction } from "../src/ai-sdk/parts.ts";
+import { type AnyUIPart, isCompaction } from "../src/ai-sdk/parts.ts";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
 import { testProperties } from "./format-properties.ts";
@@ -83,11 +83,11 @@ describe("uiMessageFormat, for any message", () => {
 
 /** Without a provider's compactions. */
 function readable(message: UIMessageLike): UIMessageLike {
-  const keep = (part: AnyPart): AnyPart[] => {
+  const keep = (part: AnyUIPart): AnyUIPart[] => {
     if (part.type !== "steering-message") return isCompaction(part) ? [] : [part];
-    return [{ ...part, parts: (part.parts as AnyPart[]).flatMap(keep) }];
+    return [{ ...part, parts: (part.parts as AnyUIPart[]).flatMap(keep) }];
   };
-  return { ...message, parts: (message.parts as unknown as AnyPart[]).flatMap(keep) };
+  return { ...message, parts: (message.parts as unknown as AnyUIPart[]).flatMap(keep) };
 }
 
 const shaped = {

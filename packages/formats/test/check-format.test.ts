@@ -2,7 +2,7 @@ import { checkFormat } from "@turnkeep/conformance";
 import { type MessageFormat, modelMessageFormat } from "@turnkeep/core";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { type AnyPart, isCompaction } from "../src/ai-sdk/parts.ts";
+import { type AnyUIPart, isCompaction } from "../src/ai-sdk/parts.ts";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
 import { langchain4jFormat } from "../src/langchain4j.ts";
@@ -45,7 +45,7 @@ const partsIn = (list: unknown): readonly Part[] => (Array.isArray(list) ? (list
 
 /** A compaction of the user's, and a call of the provider's that still streams with the id of another. */
 const fitsUi = ({ role, parts }: UIMessageLike): boolean =>
-  !(parts as readonly object[] as readonly AnyPart[]).some(
+  !(parts as readonly object[] as readonly AnyUIPart[]).some(
     (part) =>
       (isCompaction(part) && role !== "assistant") ||
       (part.state === "input-streaming" && part.providerExecuted === true),

@@ -42,7 +42,7 @@ export interface Refusal {
 type Driver = typeof import("@aws-sdk/client-dynamodb");
 
 /** What became of a command, which the client may have sent several times. */
-interface Outcome {
+interface SendOutcome {
   answer?: Answer;
   cause?: unknown;
   /** One attempt at least may have taken place although it failed. */
@@ -51,7 +51,7 @@ interface Outcome {
   isSilent: boolean;
 }
 
-type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<Outcome>;
+type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<SendOutcome>;
 
 /** After this many attempts the call fails; with these waits that takes some seconds. */
 const maxAttempts = 10;
@@ -135,11 +135,11 @@ async function sent(
   { operation, input }: Statement<unknown>,
   signal: AbortSignal | undefined,
   timeoutMs?: number,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const commands = driver as unknown as Record<string, unknown>;
   const Command = commands[`${operation}Command`] as new (input: object) => never;
   const command = new Command(input);
-  const outcome: Outcome = { isOpen: false, isSilent: false };
+  const outcome: SendOutcome = { isOpen: false, isSilent: false };
   watch(command, outcome);
   const controller = new AbortController();
   const cut = (): void => controller.abort();
@@ -165,7 +165,7 @@ interface Stack {
 }
 
 /** Notes an attempt whose answer was lost: the client may repeat it by itself, and tells only of the last one. */
-function watch(command: { readonly middlewareStack?: Stack }, outcome: Outcome): void {
+function watch(command: { readonly middlewareStack?: Stack }, outcome: SendOutcome): void {
   command.middlewareStack?.add(
     (next) => (args: never) =>
       next(args).catch((cause: unknown) => {

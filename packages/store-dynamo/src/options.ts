@@ -1,12 +1,13 @@
 import {
   type ConnectionOptions,
-  type ConnectionRules,
-  checkConnection,
-  checkOptionText,
-  checkTtl,
+  type Fields,
   invalidOption,
+  nameText,
+  optional,
   parseUrl,
   show,
+  takeStoreOptions,
+  ttl,
 } from "@turnkeep/core/store-kit";
 import type { DynamoClient } from "./client.ts";
 import { ownAttributes } from "./items.ts";
@@ -48,41 +49,48 @@ export interface NormalOptions {
   readonly ttlMs: number | undefined;
 }
 
-const connectionRules: ConnectionRules = {
+const attribute = nameText({ maxBytes: 255 });
+
+const rules = {
   factory: "dynamoStore",
   client: { method: "send", is: "a DynamoDBClient of @aws-sdk/client-dynamodb" },
   schemes: ["http://", "https://"],
   config: "new DynamoDBClient(config)",
-  options: ["tableName", "partitionKey", "sortKey", "ttlAttribute", "prefix", "ttlMs"],
-};
-
-/** What follows the prefix in partition keys: a prefix that contains it could collide with a shorter one. */
-const prefixRules = {
-  maxBytes: 512,
-  forbidden: /memory:|owner:/,
-  rule: 'without "memory:" and "owner:"',
+  options: {
+    tableName: optional(checkTableName, "turnkeep"),
+    partitionKey: optional(attribute, "pk"),
+    sortKey: optional(attribute, "sk"),
+    ttlAttribute: optional(attribute, "ttl"),
+    prefix: optional(
+      nameText({
+        maxBytes: 512,
+        // What follows the prefix in partition keys: a prefix that contains it could collide with a shorter one.
+        forbidden: /memory:|owner:/,
+        rule: 'without "memory:" and "owner:"',
+      }),
+      "",
+    ),
+    ttlMs: optional(ttl),
+  } satisfies Fields<Omit<DynamoStoreOptions, keyof DynamoConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
-  checkConnection(options, connectionRules);
-  if (options.url !== undefined) parseUrl(options.url);
-  const { tableName = "turnkeep", partitionKey = "pk", sortKey = "sk", ttlAttribute = "ttl" } = options;
-  const { prefix = "", ttlMs } = options;
-  // A table of another account is named by its ARN.
-  if (typeof tableName !== "string" || !/^[\w.:/-]{3,1024}$/.test(tableName)) {
-    throw invalidOption(`tableName must be the name or ARN of a table, not ${show(tableName)}`);
-  }
-  checkAttributes({ partitionKey, sortKey, ttlAttribute });
-  checkOptionText("prefix", prefix, prefixRules);
-  checkTtl(ttlMs);
-  return { connection: options, table: { tableName, partitionKey, sortKey, ttlAttribute, prefix }, ttlMs };
+  const { connection, ttlMs, ...table } = takeStoreOptions(options, rules);
+  if (connection.url !== undefined) parseUrl(connection.url);
+  checkApart(table);
+  return { connection, table, ttlMs };
 }
 
-function checkAttributes(names: Readonly<Record<string, string>>): void {
+/** A table of another account is named by its ARN. */
+function checkTableName(name: string, value: unknown): void {
+  if (typeof value === "string" && /^[\w.:/-]{3,1024}$/.test(value)) return;
+  throw invalidOption(`${name} must be the name or ARN of a table, not ${show(value)}`);
+}
+
+function checkApart({ partitionKey, sortKey, ttlAttribute }: TableNames): void {
   const taken = new Set(["", ...ownAttributes]);
-  for (const [option, name] of Object.entries(names)) {
-    checkOptionText(option, name, { maxBytes: 255 });
+  for (const [option, name] of Object.entries({ partitionKey, sortKey, ttlAttribute })) {
     if (taken.has(name)) {
       throw invalidOption(
         `${option} must not be ${show(name)}: it needs a name, and one that no other attribute of the items has`,

@@ -22,7 +22,7 @@ const plansOfOneUpdate = 3;
  * plan may succeed. `"torn"`: a message is not where the head says, and not known to be lost. `"refused"`: the head
  * tells why, unless the update itself is wrong.
  */
-type Outcome =
+type CommitOutcome =
   | { readonly is: "done"; readonly head: Head }
   | { readonly is: "outdated" | "torn" }
   | { readonly is: "refused"; readonly refusal?: Refusal | undefined; readonly invalid?: unknown };
@@ -40,7 +40,7 @@ export async function commitUpdate(
   let lost: LostIds = new Map();
   let invalid: unknown;
   for (let plans = 1; plans <= plansOfOneUpdate && base?.version === (expected ?? ""); plans++) {
-    const outcome: Outcome = await attempt(table, memoryId, update, base, lost, ttlMs);
+    const outcome: CommitOutcome = await attempt(table, memoryId, update, base, lost, ttlMs);
     if (outcome.is === "done") return heads.remember(memoryId, outcome.head);
     invalid = undefined;
     if (outcome.is === "outdated" && plans < plansOfOneUpdate) continue;
@@ -83,7 +83,7 @@ async function attempt(
   base: Head,
   lost: LostIds,
   ttlMs: number | undefined,
-): Promise<Outcome> {
+): Promise<CommitOutcome> {
   if (!isPresent(base)) return { is: "refused" };
   // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
   const name = update.expected === null ? randomBytes(12).toString("base64url") : base.life;
@@ -98,7 +98,12 @@ async function attempt(
   }
 }
 
-async function carryOut(life: Life, update: FoldedUpdate, base: Head, plan: UpdatePlan): Promise<Outcome> {
+async function carryOut(
+  life: Life,
+  update: FoldedUpdate,
+  base: Head,
+  plan: UpdatePlan,
+): Promise<CommitOutcome> {
   const { table } = life;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(life, update, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.

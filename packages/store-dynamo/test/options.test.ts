@@ -71,5 +71,11 @@ test("types: one place, and clients of both ends of the range as they are", () =
   accept({ prefix: "chat:" });
   // @ts-expect-error no send
   accept({ client: {} });
+  // @ts-expect-error nothing
+  accept({});
+  // @ts-expect-error a misspelt option
+  accept({ url, prefx: "chat" });
+  // @ts-expect-error an option of another kind
+  accept({ url, ttlMs: "1h" });
   expect(DynamoDBClient).toBeTypeOf("function");
 });

@@ -1,10 +1,4 @@
-import {
-  type DriverCalls,
-  driverCalls,
-  importError,
-  invalidOption,
-  type StoreConnection,
-} from "@turnkeep/core/store-kit";
+import { driverCalls, importError, invalidOption, type StoreConnection } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection, NormalOptions } from "./options.ts";
@@ -49,23 +43,25 @@ const collectionOptions: CollectionOptions = {
 /** A client in use, with the calls that it has begun. */
 interface Link {
   readonly collections: Promise<Collections>;
-  readonly calls: DriverCalls;
+  readonly calls: ReturnType<typeof driverCalls>;
   isConnected: boolean;
   /** After its last call. */
   close(): Promise<void>;
 }
 
+type CollectionNames = Pick<NormalOptions, "database" | "prefix">;
+
 /** Does no I/O. */
-export function connect(options: NormalOptions): StoreConnection<Run> {
+export function connect(place: MongoConnection, names: CollectionNames): StoreConnection<Run> {
   const links = new Set<Link>();
   let current: Link | undefined;
 
   function newLink(): Link {
-    const opened = options.client === undefined ? open(options).catch(unconnected) : undefined;
-    const client = opened ?? Promise.resolve(options.client as MongoClient);
+    const opened = place.client === undefined ? open(place).catch(unconnected) : undefined;
+    const client = opened ?? Promise.resolve(place.client as MongoClient);
     const calls = driverCalls(storeName);
     const link: Link = {
-      collections: client.then((one) => collectionsOf(one, options)),
+      collections: client.then((one) => collectionsOf(one, names)),
       calls,
       isConnected: false,
       close: () => calls.closeAfter(async () => (await opened?.catch(() => undefined))?.close()),
@@ -81,7 +77,7 @@ export function connect(options: NormalOptions): StoreConnection<Run> {
 
   /** The next call opens another client. */
   function leave(link: Link): void {
-    if (link !== current || options.client !== undefined) return;
+    if (link !== current || place.client !== undefined) return;
     current = undefined;
     const closed = (): unknown => links.delete(link);
     link.close().then(closed, closed);
@@ -109,7 +105,7 @@ export function connect(options: NormalOptions): StoreConnection<Run> {
   };
 }
 
-function collectionsOf(client: MongoClient, { database, prefix }: NormalOptions): Collections {
+function collectionsOf(client: MongoClient, { database, prefix }: CollectionNames): Collections {
   const db = client.db(database) as ReturnType<DriverClient["db"]>;
   const level = client.readConcern?.level === "linearizable" ? "linearizable" : "local";
   return {

@@ -1,10 +1,11 @@
 import {
   type ConnectionOptions,
-  type ConnectionRules,
-  checkConnection,
-  checkOptionText,
-  checkTtl,
+  type Fields,
   invalidOption,
+  nameText,
+  optional,
+  takeStoreOptions,
+  ttl,
 } from "@turnkeep/core/store-kit";
 import type { MongoClient } from "./client.ts";
 
@@ -34,38 +35,45 @@ export type MongoStoreOptions = MongoConnection & {
 };
 
 /** Options with every default filled in. */
-export type NormalOptions = MongoStoreOptions & { readonly database: string; readonly prefix: string };
+export interface NormalOptions {
+  readonly connection: MongoConnection;
+  readonly database: string;
+  readonly prefix: string;
+  readonly ttlMs: number | undefined;
+}
 
-const connectionRules: ConnectionRules = {
+const databaseName = nameText({
+  maxBytes: 63,
+  forbidden: /[/\\. "$*<>:|?]/,
+  rule: 'without any of / \\ . " $ * < > : | ?',
+  ifEmpty: 'leave it out for "turnkeep"',
+});
+const prefixName = nameText({
+  maxBytes: 100,
+  forbidden: /\$|(?:^|\.)system\.|^\./,
+  rule: 'without $, without ".system.", and without "system." or "." in front',
+});
+
+const rules = {
   factory: "mongoStore",
   client: { method: "db", is: "a MongoClient of mongodb" },
   schemes: ["mongodb://", "mongodb+srv://"],
   config: "new MongoClient(config.url, config) of mongodb",
-  options: ["database", "prefix", "ttlMs"],
-};
-
-const databaseRules = {
-  maxBytes: 63,
-  forbidden: /[/\\. "$*<>:|?]/,
-  rule: 'without any of / \\ . " $ * < > : | ?',
-};
-const prefixRules = {
-  maxBytes: 100,
-  forbidden: /\$|(?:^|\.)system\.|^\./,
-  rule: 'without $, without ".system.", and without "system." or "." in front',
+  options: {
+    database: optional(databaseName),
+    prefix: optional(prefixName, "turnkeep_"),
+    ttlMs: optional(ttl),
+  } satisfies Fields<Omit<MongoStoreOptions, keyof MongoConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
-  checkConnection(options, connectionRules);
-  const { url, config } = options;
-  if (config !== undefined) checkConnection({ url: config.url ?? "" }, connectionRules);
-  const { database = databaseOf(url ?? config?.url) ?? "turnkeep", prefix = "turnkeep_", ttlMs } = options;
-  checkOptionText("database", database, databaseRules);
-  if (database === "") throw invalidOption('database must not be empty: leave it out for "turnkeep"');
-  checkOptionText("prefix", prefix, prefixRules);
-  checkTtl(ttlMs);
-  return { ...options, database, prefix };
+  const taken = takeStoreOptions(options, rules);
+  const { url, config } = taken.connection;
+  if (config !== undefined) takeStoreOptions({ url: config.url ?? "" }, rules);
+  const { database = databaseOf(url ?? config?.url) ?? "turnkeep" } = taken;
+  databaseName("database", database);
+  return { ...taken, database };
 }
 
 /** The path of a URL. A connection string with several hosts is not a valid URL, so it is not parsed as one. */

@@ -75,9 +75,8 @@ export interface MongoStore extends ChatMemoryStore {
  * ```
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
-  const normal = normalizeOptions(options);
-  const { database, prefix, ttlMs } = normal;
-  const { under, close } = connect(normal);
+  const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
+  const { under, close } = connect(place, { database, prefix });
   // `migrate` alone runs on collections that are not ready.
   const connection: StoreConnection<{ readonly run: Run; migrate(): Promise<void> }> = {
     under(signal) {

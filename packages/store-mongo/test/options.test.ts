@@ -66,5 +66,11 @@ test("types: one place, and clients of both majors of mongodb as they are", () =
   accept({ prefix: "chat_" });
   // @ts-expect-error no db
   accept({ client: {} });
+  // @ts-expect-error nothing
+  accept({});
+  // @ts-expect-error a misspelt option
+  accept({ url, prefx: "chat" });
+  // @ts-expect-error an option of another kind
+  accept({ url, ttlMs: "1h" });
   expect(MongoClient).toBeTypeOf("function");
 });

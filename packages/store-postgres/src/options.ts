@@ -1,10 +1,10 @@
 import {
   type ConnectionOptions,
-  type ConnectionRules,
-  checkConnection,
-  checkOptionText,
-  checkTtl,
-  invalidOption,
+  type Fields,
+  nameText,
+  optional,
+  takeStoreOptions,
+  ttl,
 } from "@turnkeep/core/store-kit";
 import type { PostgresClient } from "./client.ts";
 import { longestSuffix } from "./migrations.ts";
@@ -53,22 +53,23 @@ export interface NormalOptions {
 /** Postgres silently truncates longer identifiers, so that two prefixes could share a table. */
 const maxIdentifierBytes = 63;
 
-const connectionRules: ConnectionRules = {
+const rules = {
   factory: "postgresStore",
   client: { method: "query", is: "a Pool or Client of pg, or a PGlite" },
   schemes: ["postgres://", "postgresql://"],
   config: "new Pool(config) of pg",
   path: "folder",
-  options: ["schema", "prefix", "ttlMs"],
+  options: {
+    schema: optional(
+      nameText({ maxBytes: maxIdentifierBytes, ifEmpty: 'leave it out for "public"' }),
+      "public",
+    ),
+    prefix: optional(nameText({ maxBytes: maxIdentifierBytes - longestSuffix }), "turnkeep_"),
+    ttlMs: optional(ttl),
+  } satisfies Fields<Omit<PostgresStoreOptions, keyof PostgresConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
-  checkConnection(options, connectionRules);
-  const { schema = "public", prefix = "turnkeep_", ttlMs } = options;
-  checkOptionText("schema", schema, { maxBytes: maxIdentifierBytes });
-  if (schema === "") throw invalidOption('schema must not be empty: leave it out for "public"');
-  checkOptionText("prefix", prefix, { maxBytes: maxIdentifierBytes - longestSuffix });
-  checkTtl(ttlMs);
-  return { connection: options, schema, prefix, ttlMs };
+  return takeStoreOptions(options, rules);
 }

@@ -55,6 +55,12 @@ test("types: one place, and clients of pg and PGlite as they are", () => {
   accept({ schema: "chat" });
   // @ts-expect-error no query
   accept({ client: {} });
+  // @ts-expect-error nothing
+  accept({});
+  // @ts-expect-error a misspelt option
+  accept({ url, prefx: "chat" });
+  // @ts-expect-error an option of another kind
+  accept({ url, ttlMs: "1h" });
   expect(PGlite).toBeTypeOf("function");
 });
 

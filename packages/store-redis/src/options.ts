@@ -1,13 +1,14 @@
 import {
   type ConnectionOptions,
-  type ConnectionRules,
-  checkConnection,
-  checkInteger,
-  checkObject,
-  checkOptionText,
-  checkTtl,
+  type Fields,
+  integer,
   invalidOption,
+  nameText,
+  optional,
   parseUrl,
+  takeOptions,
+  takeStoreOptions,
+  ttl,
 } from "@turnkeep/core/store-kit";
 import { isNodeRedis, type NodeRedisClient, type RedisClient } from "./drivers.ts";
 
@@ -44,27 +45,42 @@ export type RedisStoreOptions = RedisConnection & {
   readonly waitReplicas?: WaitReplicas | undefined;
 };
 
-const connectionRules: ConnectionRules = {
+/** Options with every default filled in. */
+export interface NormalOptions {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+  readonly ttlMs: number | undefined;
+  readonly waitReplicas: WaitReplicas | undefined;
+}
+
+// With a time of 0, Redis would wait forever.
+const replicaFields = { count: integer(1), timeoutMs: integer(1) } satisfies Fields<WaitReplicas>;
+
+const rules = {
   factory: "redisStore",
-  client: { method: "call", is: "a client of ioredis or node-redis, or an object" },
+  client: {
+    method: "call",
+    is: "a client of ioredis or node-redis, or an object",
+    isOther: isNodeRedis,
+  },
   schemes: ["redis://", "rediss://"],
   config: "new Redis(config) of ioredis",
-  options: ["prefix", "ttlMs", "waitReplicas"],
+  options: {
+    prefix: optional(nameText({ forbidden: /[{}]/, rule: "without braces" }), "turnkeep:"),
+    ttlMs: optional(ttl),
+    waitReplicas: optional(),
+  } satisfies Fields<Omit<RedisStoreOptions, keyof RedisConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
-export function normalizeOptions(
-  options: RedisStoreOptions,
-): RedisStoreOptions & { readonly prefix: string } {
-  // The check knows of one kind of client.
-  const isOther = isNodeRedis(options?.client);
-  checkConnection(isOther ? { ...options, client: { call: (): void => {} } } : options, connectionRules);
-  if (options.url !== undefined) checkDatabase(parseUrl(options.url).url);
-  const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
-  checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
-  checkTtl(ttlMs);
-  if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
-  return { ...options, prefix, waitReplicas: waitReplicas && { ...waitReplicas } };
+export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
+  const taken = takeStoreOptions(options, rules);
+  const { url, client } = taken.connection;
+  if (url !== undefined) checkDatabase(parseUrl(url).url);
+  if (taken.waitReplicas === undefined) return taken;
+  const waitReplicas = takeOptions("waitReplicas", replicaFields, taken.waitReplicas, "waitReplicas.");
+  checkOneMaster(client);
+  return { ...taken, waitReplicas };
 }
 
 /** The driver would take anything that is not a number for database 0. */
@@ -78,11 +94,7 @@ function checkDatabase({ pathname, searchParams }: URL): void {
   }
 }
 
-function checkReplicas(waitReplicas: WaitReplicas, client: RedisStoreOptions["client"]): void {
-  checkObject("waitReplicas", waitReplicas, ["count", "timeoutMs"]);
-  checkInteger("waitReplicas.count", waitReplicas.count, 1);
-  // With a time of 0, Redis would wait forever.
-  checkInteger("waitReplicas.timeoutMs", waitReplicas.timeoutMs, 1);
+function checkOneMaster(client: RedisConnection["client"]): void {
   // A pool of node-redis has `totalClients`.
   if (client !== undefined && (("isCluster" in client && client.isCluster) || "totalClients" in client)) {
     throw invalidOption(

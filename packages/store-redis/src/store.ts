@@ -66,8 +66,7 @@ const batch = 100;
  * ```
  */
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
-  const normal = normalizeOptions(options);
-  const { prefix, ttlMs, waitReplicas } = normal;
+  const { connection: place, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
   const lua = new Statements(prefix, ttlMs);
 
   async function begin(calls: Calls, memoryId: string, update: FoldedUpdate): Promise<Outcome> {
@@ -162,7 +161,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   const definition = {
     name: storeName,
     capabilities,
-    connection: connect(normal, waitReplicas?.timeoutMs),
+    connection: connect(place, waitReplicas?.timeoutMs),
     position,
   };
   return defineStore<Calls>(definition, {

@@ -49,6 +49,12 @@ test.each(["rediss://app:s3cret@127.0.0.1:1", "redis://127.0.0.1:1/", "redis://1
   },
 );
 
+test("takes clients of node-redis, which have no call", () => {
+  expect(() => redisStore({ client: createClient() })).not.toThrow();
+  expect(() => redisStore({ client: createClientPool() })).not.toThrow();
+  expect(() => redisStore({ client: createClient4() })).not.toThrow();
+});
+
 test("types: one place, and clients of ioredis and node-redis as they are", () => {
   const accept = (_: RedisStoreOptions): void => {};
   accept({ client: new Redis({ lazyConnect: true }) });
@@ -66,5 +72,15 @@ test("types: one place, and clients of ioredis and node-redis as they are", () =
   accept({ prefix: "chat:" });
   // @ts-expect-error no call
   accept({ client: {} });
+  // @ts-expect-error nothing
+  accept({});
+  // @ts-expect-error a misspelt option
+  accept({ url, prefx: "chat" });
+  // @ts-expect-error an option of another kind
+  accept({ url, ttlMs: "1h" });
+  // @ts-expect-error a number of replicas without a time
+  accept({ url, waitReplicas: { count: 1 } });
+  // @ts-expect-error a misspelt time
+  accept({ url, waitReplicas: { count: 1, timeoutMs: 9, timeOutMs: 9 } });
   expect(Redis).toBeTypeOf("function");
 });

@@ -72,7 +72,7 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
  */
 export async function boundCounter(
   provider: BoundName,
-  options: TokenCounterOptions = {},
+  options?: TokenCounterOptions,
 ): Promise<TokenCounter> {
   if (typeof provider !== "string" || !Object.hasOwn(bounds, provider)) {
     throw new TurnkeepError(

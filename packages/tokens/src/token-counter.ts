@@ -1,5 +1,14 @@
-import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
-import { checkObject, kindOf, quoted, show, wrongOption } from "@turnkeep/core/store-kit";
+import type { MessageFormat, TokenCounter } from "@turnkeep/core";
+import {
+  type Fields,
+  invalidOption,
+  kindOf,
+  optional,
+  quoted,
+  show,
+  takeOptions,
+  wrongOption,
+} from "@turnkeep/core/store-kit";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
 import { defaultImages } from "./images.ts";
 import { costsOf, type MediaPiece, mediaTokens } from "./media.ts";
@@ -63,7 +72,7 @@ export interface TokenCounterOptions {
  */
 export async function tokenCounter(
   name: EncodingOrModel,
-  options: TokenCounterOptions = {},
+  options?: TokenCounterOptions,
 ): Promise<TokenCounter> {
   const { encoding, images, assumed } = ruleOf(name);
   const media = mediaRuleOf("tokenCounter", options);
@@ -133,28 +142,33 @@ export function countMessage<M>(
   return tokens;
 }
 
-/** The media rule among the options of a counter, with its answers checked. Errors: `INVALID_OPTION`. */
-export function mediaRuleOf(counter: string, options: TokenCounterOptions): MediaRule | undefined {
-  checkObject(`${counter}'s options`, options, ["media"]);
-  const rule = options.media;
-  if (rule === undefined) return undefined;
+const fields = { media: optional(checkRule) } satisfies Fields<TokenCounterOptions>;
+
+function checkRule(name: string, value: unknown): void {
+  const rule = value as Partial<MediaRule> | null;
   if (typeof rule?.count !== "function") {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `media must be a rule, { name, count }, whose count is a function; it is ${kindOf(rule)}.`,
+    throw invalidOption(
+      `${name} must be a rule, { name, count }, whose count is a function; it is ${kindOf(rule)}.`,
     );
   }
   if (typeof rule.name !== "string" || rule.name === "") {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      "media.name must be a non-empty string: counts are stored under it, and another rule needs another name.",
+    throw invalidOption(
+      `${name}.name must be a non-empty string: counts are stored under it, and another rule needs another name.`,
     );
   }
+}
+
+/** The media rule among the options of a counter, with its answers checked. Errors: `INVALID_OPTION`. */
+export function mediaRuleOf(
+  counter: string,
+  options: TokenCounterOptions | undefined,
+): MediaRule | undefined {
+  const { media: rule } = takeOptions(`${counter}'s options`, fields, options);
+  if (rule === undefined) return undefined;
   const count = (piece: MediaPiece): number => {
     const tokens = rule.count(piece);
     if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
-    throw new TurnkeepError(
-      "INVALID_OPTION",
+    throw invalidOption(
       `The media rule ${quoted(rule.name)} answered ${show(tokens)}. Answer a non-negative integer.`,
     );
   };

@@ -1,9 +1,11 @@
 import {
-  type ConnectionRules,
-  checkConnection,
-  checkTtl,
+  type Fields,
   invalidOption,
+  nameText,
+  optional,
   show,
+  takeStoreOptions,
+  ttl,
 } from "@turnkeep/core/store-kit";
 import type { SqliteClient } from "./client.ts";
 
@@ -46,18 +48,24 @@ export interface NormalOptions {
   readonly ttlMs: number | undefined;
 }
 
-const connectionRules: ConnectionRules = {
+const rules = {
   factory: "sqliteStore",
   client: { method: "prepare", is: "a DatabaseSync of @photostructure/sqlite or node:sqlite" },
   schemes: ["file:"],
   config: "new DatabaseSync(path, options)",
-  options: ["prefix", "ttlMs"],
+  options: {
+    prefix: optional(
+      nameText({ forbidden: /^sqlite_/i, rule: 'without "sqlite_" in front, which SQLite keeps for itself' }),
+      "turnkeep_",
+    ),
+    ttlMs: optional(ttl),
+  } satisfies Fields<Omit<SqliteStoreOptions, keyof SqliteConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: SqliteStoreOptions): NormalOptions {
-  checkConnection(options, connectionRules);
-  const { client, url, config, prefix = "turnkeep_", ttlMs } = options;
+  const taken = takeStoreOptions(options, rules);
+  const { client, url, config } = taken.connection;
   if (client !== undefined && typeof client.location !== "function") {
     throw invalidOption("client must have a location method: node:sqlite has it from Node 22.16");
   }
@@ -68,13 +76,5 @@ export function normalizeOptions(options: SqliteStoreOptions): NormalOptions {
   if (path !== undefined && /^(?:file:)?:memory:|^file:.*[?&](?:mode=memory|vfs=memdb)/.test(path)) {
     throw invalidOption("A database in memory is one connection's: open it yourself and give it as client");
   }
-  if (typeof prefix !== "string") throw invalidOption(`prefix must be a string, not ${show(prefix)}`);
-  if (/\0|\p{Surrogate}/u.test(prefix)) {
-    throw invalidOption(`prefix must be well-formed Unicode without U+0000, not ${show(prefix)}`);
-  }
-  if (/^sqlite_/i.test(prefix)) {
-    throw invalidOption(`prefix must not begin with sqlite_, which SQLite keeps for itself: ${show(prefix)}`);
-  }
-  checkTtl(ttlMs);
-  return { connection: options, prefix, ttlMs };
+  return taken;
 }

@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
-import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
+import { type Fields, onAbort, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { newCallId } from "../call-id.ts";
 import { AssistantError } from "../errors.ts";
@@ -30,6 +30,16 @@ export interface AiSdkOptions {
     | undefined;
 }
 
+const fields = {
+  model: such<LanguageModel>("a language model of the AI SDK, or the name of one", isModel),
+  // The SDK checks them.
+  settings: optional(),
+} satisfies Fields<AiSdkOptions>;
+
+function isModel(value: unknown): boolean {
+  return typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
+}
+
 /** What both majors return, as far as it is read here. */
 interface Answer {
   readonly response: {
@@ -50,7 +60,7 @@ interface Answer {
   readonly rawFinishReason: string | undefined;
 }
 
-interface AnyPart {
+interface SdkPart {
   readonly type?: string;
   readonly toolCallId?: string;
   readonly toolName?: string;
@@ -80,10 +90,7 @@ interface AnyPart {
  * ```
  */
 export function aiSdkModel<M extends ModelMessageLike = ModelMessage>(options: AiSdkOptions): Model<M> {
-  checkObject("aiSdkModel's argument", options, ["model", "settings"]);
-  const { model } = options;
-  if ((typeof model !== "string" || model === "") && (typeof model !== "object" || model === null))
-    throw wrongOption("model", model, "a language model of the AI SDK, or the name of one");
+  takeOptions("aiSdkModel's argument", fields, options);
   return async (request) => {
     try {
       const isStreamed = request.onDelta !== undefined;
@@ -187,7 +194,7 @@ function withoutApprovals<M>(message: M): M[] {
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
   if (role !== "tool" || !Array.isArray(content)) return [message];
   const parts = content.filter(
-    ({ type, providerExecuted }: AnyPart) => type !== "tool-approval-response" || providerExecuted === true,
+    ({ type, providerExecuted }: SdkPart) => type !== "tool-approval-response" || providerExecuted === true,
   );
   if (parts.length === content.length) return [message];
   return parts.length === 0 ? [] : [{ ...message, content: parts }];
@@ -197,13 +204,13 @@ function withoutApprovals<M>(message: M): M[] {
 function withSentNames<M>(message: M, tools: ReadonlySet<string>): M {
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
   if (!Array.isArray(content)) return message;
-  const isOdd = ({ type, toolName, providerExecuted }: AnyPart): boolean =>
+  const isOdd = ({ type, toolName, providerExecuted }: SdkPart): boolean =>
     // Results in an assistant message are the provider's own.
     type === (role === "tool" ? "tool-result" : "tool-call") &&
     providerExecuted !== true &&
     sentName(toolName, tools) !== toolName;
   if (!content.some(isOdd)) return message;
-  const parts = content.map((part: AnyPart) =>
+  const parts = content.map((part: SdkPart) =>
     isOdd(part) ? { ...part, toolName: sentName(part.toolName, tools) } : part,
   );
   return { ...message, content: parts };
@@ -215,7 +222,7 @@ function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): Mo
   // In messages the SDK replaces an input that it could not read with an empty object.
   const rest = [...toolCalls];
   const kept = Array.isArray(content)
-    ? content.map((part: AnyPart) => {
+    ? content.map((part: SdkPart) => {
         if (part.type !== "tool-call") return part;
         // In order, because calls of one answer may share an id.
         const at = rest.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
@@ -245,7 +252,7 @@ function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): Mo
 function withOwnIds(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   const taken = new Set<string>();
-  return content.map((part: AnyPart) => {
+  return content.map((part: SdkPart) => {
     if (part.type !== "tool-call") return part;
     const { toolCallId, providerExecuted } = part;
     const isOwn = toolCallId !== undefined && toolCallId !== "" && !taken.has(toolCallId);
@@ -255,7 +262,7 @@ function withOwnIds(content: unknown): unknown {
   });
 }
 
-function withUnreadable(part: AnyPart, given: unknown): object {
+function withUnreadable(part: SdkPart, given: unknown): object {
   const { input, providerOptions } = unreadableInput(textOf(given));
   return { ...part, input, providerOptions: { ...part.providerOptions, ...providerOptions } };
 }

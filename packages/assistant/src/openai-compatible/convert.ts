@@ -13,7 +13,7 @@ import { absentReasoning, keptReasoning, provider, reasoningOf, returnedReasonin
 import { type Receiver, sentName } from "./sent-calls.ts";
 import type { WireMessage } from "./wire.ts";
 
-interface AnyPart {
+interface PartToSend {
   readonly type: string;
   readonly providerOptions?:
     | Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>
@@ -26,10 +26,10 @@ export function toWire(messages: readonly ModelMessageLike[], to: Receiver): Rec
   return messages.flatMap((message): Record<string, unknown>[] => {
     const { role, content } = message;
     if (role === "system") return [{ role, content }];
-    const parts: readonly AnyPart[] =
+    const parts: readonly PartToSend[] =
       typeof content === "string"
         ? [{ type: "text", text: content }]
-        : (content as readonly unknown[] as readonly AnyPart[]);
+        : (content as readonly unknown[] as readonly PartToSend[]);
     if (role === "user") {
       return [{ role, content: typeof content === "string" ? content : parts.map(userPart) }];
     }
@@ -37,7 +37,7 @@ export function toWire(messages: readonly ModelMessageLike[], to: Receiver): Rec
   });
 }
 
-function userPart(part: AnyPart): Record<string, unknown> {
+function userPart(part: PartToSend): Record<string, unknown> {
   if (part.type === "text") return { type: "text", text: part.text };
   const { mediaType, filename } = part as { mediaType?: string; filename?: string };
   const type = mediaType ?? (part.type === "image" ? "image/*" : "");
@@ -52,7 +52,10 @@ function userPart(part: AnyPart): Record<string, unknown> {
   return { type: "file", file: { filename: filename ?? "file", file_data: url } };
 }
 
-function assistantMessage(parts: readonly AnyPart[], { server, tools }: Receiver): Record<string, unknown> {
+function assistantMessage(
+  parts: readonly PartToSend[],
+  { server, tools }: Receiver,
+): Record<string, unknown> {
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text as string] : [])).join("");
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call" || part.providerExecuted === true) return [];
@@ -77,15 +80,15 @@ function assistantMessage(parts: readonly AnyPart[], { server, tools }: Receiver
   };
 }
 
-function toolMessage(part: AnyPart): Record<string, unknown>[] {
+function toolMessage(part: PartToSend): Record<string, unknown>[] {
   if (part.type !== "tool-result") return [];
-  return [{ role: "tool", tool_call_id: part.toolCallId, content: outputText(part.output as AnyPart) }];
+  return [{ role: "tool", tool_call_id: part.toolCallId, content: outputText(part.output as PartToSend) }];
 }
 
-function outputText({ type, value, reason }: AnyPart): string {
+function outputText({ type, value, reason }: PartToSend): string {
   if (type === "execution-denied") return typeof reason === "string" ? reason : "The tool call was denied.";
   if (type !== "content") return typeof value === "string" ? value : JSON.stringify(value ?? null);
-  return (value as readonly AnyPart[])
+  return (value as readonly PartToSend[])
     .map((part) => {
       if (part.type === "text") return part.text as string;
       throw unsupported(`tool result of ${part.type}`, "");

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import { callback, type Fields, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 
 /** Which server to ask, and what to send. */
 export interface OpenAICompatibleOptions {
@@ -20,41 +20,44 @@ export interface OpenAICompatibleOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-const optionNames: readonly (keyof OpenAICompatibleOptions)[] = [
-  "baseUrl",
-  "model",
-  "apiKey",
-  "headers",
-  "parameters",
-  "fetch",
-];
+const fields = {
+  baseUrl: checkUrl,
+  model: such<string>("the model's name", (model) => typeof model === "string" && model !== ""),
+  apiKey: optional(checkKey),
+  headers: optional(checkHeaders),
+  parameters: optional(such<never>("an object of members of the request", isObject)),
+  fetch: optional(callback),
+} satisfies Fields<OpenAICompatibleOptions>;
 
 /** Errors: `INVALID_OPTION`; it never names the key. */
 export function checkOptions(name: string, options: OpenAICompatibleOptions): void {
-  checkObject(`${name}'s argument`, options, optionNames);
-  const { baseUrl, model, apiKey, headers, parameters, fetch } = options;
-  // Errors show neither a URL, which may hold a password, nor a key; `fetch`'s own errors would show both.
-  const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
-    throw fault(
-      "baseUrl must be an address that begins with http:// or https://, without user and password.",
-    );
-  }
-  if (typeof model !== "string" || model === "") throw wrongOption("model", model, "the model's name");
-  if (apiKey !== undefined && !(typeof apiKey === "string" && /^[\x21-\x7e]+$/.test(apiKey))) {
-    throw fault("apiKey must be a key without blanks and line ends, or undefined for none.");
-  }
-  if (parameters !== undefined && (typeof parameters !== "object" || parameters === null)) {
-    throw wrongOption("parameters", parameters, "an object of members of the request");
-  }
-  if (fetch !== undefined && typeof fetch !== "function") throw wrongOption("fetch", fetch, "a function");
+  takeOptions(`${name}'s argument`, fields, options);
+}
+
+// Errors show neither a URL, which may hold a password, nor a key; `fetch`'s own errors would show both.
+function checkUrl(name: string, value: unknown): void {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "") return;
+  throw fault(`${name} must be an address that begins with http:// or https://, without user and password.`);
+}
+
+function checkKey(name: string, value: unknown): void {
+  if (typeof value === "string" && /^[\x21-\x7e]+$/.test(value)) return;
+  throw fault(`${name} must be a key without blanks and line ends, or undefined for none.`);
+}
+
+function checkHeaders(name: string, value: unknown): void {
+  const headers = value as OpenAICompatibleOptions["headers"];
   try {
     new Headers(headers);
   } catch {
-    throw fault(
-      `headers must be names and texts that HTTP allows: ${Object.keys(headers ?? {}).join(", ")}.`,
-    );
+    const names = Object.keys(headers ?? {}).join(", ");
+    throw fault(`${name} must be names and texts that HTTP allows: ${names}.`);
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function fault(message: string): TurnkeepError {

@@ -221,6 +221,23 @@ export function policies(model: Model<ModelMessage>): void {
   createAssistant({ model, busy: "wait" });
   // @ts-expect-error no such option
   createAssistant({ model, maxSteps: 5 });
+  // @ts-expect-error a misspelt strategy
+  createAssistant({ model, strategies: { toolErr: "throw" } });
+  // @ts-expect-error who answers?
+  createAssistant({ memory: createChatMemory() });
+}
+
+export function modelsOfAdapters(): void {
+  // @ts-expect-error which model?
+  openaiCompatible({ baseUrl: "http://localhost:11434/v1" });
+  // @ts-expect-error a misspelt option
+  openaiCompatibleChat({ ...server, baseURL: "http://localhost:11434/v1" });
+  // @ts-expect-error which model?
+  aiSdkModel({ settings: { temperature: 0 } });
+  // @ts-expect-error a misspelt option
+  aiSdkModel({ model: sdk7, setting: { temperature: 0 } });
+  // @ts-expect-error a misspelt member
+  tool({ inputSchema: {}, execute: () => 1, idempotnet: true });
 }
 
 export function errorsByTheirCode(error: unknown, found: AssistantError): void {

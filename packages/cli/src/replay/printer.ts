@@ -17,7 +17,7 @@ import type {
 } from "./report.ts";
 
 /** What a replay came to, and how many messages the store had forgotten half-way. */
-interface Outcome {
+interface ReplayOutcome {
   readonly check: CheckReport;
   readonly part: PartReport;
   readonly badLines: number;
@@ -138,7 +138,7 @@ export class Printer {
     if (this.#settings.quiet) this.#line();
   }
 
-  end(outcome: Outcome): void {
+  end(outcome: ReplayOutcome): void {
     const { check, part } = outcome;
     this.#line();
     this.#line(
@@ -165,7 +165,7 @@ export class Printer {
     this.#line(this.#verdict(outcome));
   }
 
-  #verdict({ check, part: { figures, failures }, badLines, forgotten }: Outcome): string {
+  #verdict({ check, part: { figures, failures }, badLines, forgotten }: ReplayOutcome): string {
     const problems = [
       forgotten === 0
         ? ""

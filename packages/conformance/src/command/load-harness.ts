@@ -31,7 +31,7 @@ export async function loadHarness(file: string, cwd: string): Promise<Conformanc
   try {
     checkHarness(harness);
   } catch (error) {
-    throw new CommandError(`${file}: ${(error as Error).message}.`);
+    throw new CommandError(`${file}: ${(error as Error).message}`);
   }
   return harness;
 }

@@ -137,7 +137,7 @@ function normal(options: Parameters<typeof normalizeOptions>[0]): NormalOptions 
   try {
     return normalizeOptions(options);
   } catch (error) {
-    throw new CommandError(`${(error as Error).message}.`);
+    throw new CommandError((error as Error).message);
   }
 }
 

@@ -5,7 +5,7 @@ import { ConformanceError } from "./expect.ts";
 import type { Change, TestMemory } from "./memory.ts";
 
 /** One memory in stores whose memories expire, and what the clock allows to be said of it. */
-export interface Life {
+export interface MortalMemory {
   readonly ttlMs: number;
   /** One or two clients with the same `ttlMs`. */
   readonly clients: readonly [ChatMemoryStore, ...ChatMemoryStore[]];
@@ -36,7 +36,10 @@ export async function mortalClient(
  * Runs a case with a short life. Where time passes by itself, a slow machine may let a memory expire before the case
  * has looked: that shows nothing, so the case begins again with a longer life.
  */
-export async function inTime(context: ConformanceContext, run: (life: Life) => Promise<void>): Promise<void> {
+export async function inTime(
+  context: ConformanceContext,
+  run: (life: MortalMemory) => Promise<void>,
+): Promise<void> {
   const lives = context.clockIsMoved ? [60_000] : [400, 1600, 6400, 20_000];
   for (const ttlMs of lives) {
     try {
@@ -50,7 +53,7 @@ export async function inTime(context: ConformanceContext, run: (life: Life) => P
   );
 }
 
-async function createLife(context: ConformanceContext, ttlMs: number): Promise<Life> {
+async function createLife(context: ConformanceContext, ttlMs: number): Promise<MortalMemory> {
   const first = await context.create({ ttlMs });
   const rest = context.capabilities.shared ? [await context.create({ ttlMs })] : [];
   const memory = context.memory(context.memoryId(), first);

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import { checkInteger, wrongOption } from "../option-checks.ts";
+import { integer, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import { quoted } from "../stores/text.ts";
 import { fromPlain, shortestTooDeep } from "./from-plain.ts";
@@ -64,10 +64,12 @@ export function decodePayload(text: string, format: string, version: number): un
   return isPlain ? payload.message : fromPlain(payload.message);
 }
 
+const positive = integer(1);
+
 /** Errors: `INVALID_OPTION`. A version that is no integer would be written as text that cannot be read. */
 function checkFormat(format: string, version: number): void {
   if (typeof format !== "string" || format === "") throw wrongOption("format", format, "a format's name");
-  checkInteger("version", version, 1);
+  positive("version", version);
 }
 
 /** The name of the format that {@link encodePayload} wrote a text with; `undefined` for any other text. */

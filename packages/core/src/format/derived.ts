@@ -3,7 +3,7 @@ import { checkedCodec } from "./checked-codec.ts";
 import { equalContent } from "./equal-content.ts";
 import type { Visit, Visitor } from "./visitor.ts";
 import { MapText, WithoutEmptyText, WithResultText } from "./visitors/change-text.ts";
-import { Approvals, Calls, Pieces, Presence, Results, Traits } from "./visitors/read.ts";
+import { ApprovalRefs, CallRefs, Pieces, Presence, ResultRefs, Traits } from "./visitors/read.ts";
 import { RenameCalls, RenameDocuments, RenameTools } from "./visitors/rename.ts";
 import { Without } from "./visitors/without.ts";
 
@@ -55,7 +55,7 @@ export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M
     let runs: Map<string, boolean> | undefined;
     return (id) => {
       runs ??= new Map(
-        after(message, new Calls())
+        after(message, new CallRefs())
           .calls.map((call) => [call.id, call.providerExecuted === true] as const)
           .reverse(),
       );
@@ -63,9 +63,9 @@ export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M
     };
   };
   return {
-    toolCalls: (message) => after(message, new Calls()).calls,
-    toolResults: (message) => after(message, new Results()).results,
-    approvals: (message) => after(message, new Approvals()).approvals,
+    toolCalls: (message) => after(message, new CallRefs()).calls,
+    toolResults: (message) => after(message, new ResultRefs()).results,
+    approvals: (message) => after(message, new ApprovalRefs()).approvals,
     hasReasoning: (message) => after(message, new Traits()).hasReasoning,
     isBoundary: (message) => after(message, new Traits()).isBoundary,
     isEmpty: (message) => !isThere(message, false),

@@ -1,5 +1,16 @@
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
+import { callback, elsewhere, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeMembers } from "../option-fields.ts";
+
+/** What joins two messages, and which. */
+type JoinOptions<M> = {
+  /** What joins two messages; without `joined`, none are. */
+  readonly format: Pick<MessageFormat<M>, "joined">;
+  /** Which neighbours may become one, as far as the format can join them. Default: all. */
+  readonly mayJoin?: ((first: M, second: M) => boolean) | undefined;
+};
+
+const fields = { format: elsewhere, mayJoin: optional(callback) } satisfies Fields<JoinOptions<unknown>>;
 
 /**
  * The messages, with neighbours as one message where the format can join them. For authors of profiles, with
@@ -15,18 +26,18 @@ import { wrongOption } from "../option-checks.ts";
  * joinNeighbours([user("Hello."), user("Who are you?")], { format: modelMessageFormat }).length; // 1
  * ```
  */
-export function joinNeighbours<M>(
-  messages: readonly M[],
-  options: {
-    /** What joins two messages; without `joined`, none are. */
-    readonly format: Pick<MessageFormat<M>, "joined">;
-    /** Which neighbours may become one, as far as the format can join them. Default: all. */
-    readonly mayJoin?: ((first: M, second: M) => boolean) | undefined;
-  },
-): M[] {
+export function joinNeighbours<M>(messages: readonly M[], options: JoinOptions<M>): M[] {
   checkList("joinNeighbours", messages, options);
-  const { format, mayJoin = () => true } = options;
-  if (typeof mayJoin !== "function") throw wrongOption("mayJoin", mayJoin, "a function");
+  const { format, mayJoin } = takeMembers("joinNeighbours' second argument", fields, options);
+  return joinedWhere(messages, format, mayJoin);
+}
+
+/** The same, unchecked. */
+export function joinedWhere<M>(
+  messages: readonly M[],
+  format: JoinOptions<M>["format"],
+  mayJoin: JoinOptions<M>["mayJoin"] = () => true,
+): M[] {
   return joinedHalves(messages, (first, second) =>
     mayJoin(first, second) ? format.joined?.(first, second) : undefined,
   );

@@ -1,4 +1,5 @@
-import { type Fields, optional, takeOptions, truth } from "../option-fields.ts";
+import { oneOf } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type {
   AssistantModelMessage,
   JsonValue,
@@ -172,4 +173,4 @@ export function toolResult(
 }
 
 // A misspelt option would turn an error into a success.
-const resultFields = { isError: optional(truth, false) } satisfies Fields<ResultOptions>;
+const resultFields = { isError: optional(oneOf(true, false), false) } satisfies Fields<ResultOptions>;

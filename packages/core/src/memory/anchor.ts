@@ -1,15 +1,6 @@
 import type { Anchor } from "../memory-call-options.ts";
-import { wrongOption } from "../option-checks.ts";
-import {
-  type Check,
-  elsewhere,
-  type Fields,
-  optional,
-  required,
-  such,
-  takeOptions,
-  worded,
-} from "../option-fields.ts";
+import { type Check, such, worded, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
@@ -19,9 +10,9 @@ import { findRecord } from "./stored-records.ts";
 export type MustExist = boolean | Anchor;
 
 const anchorFields = {
-  life: required(such<string>("that of an anchor", (life) => typeof life === "string")),
+  life: such<string>("that of an anchor", (life) => typeof life === "string"),
   messageId: optional(worded(checkMessageId)),
-  seq: optional(elsewhere),
+  seq: optional(),
 } satisfies Fields<Anchor>;
 
 export const mustExist: Check<MustExist> = (name, value) => {

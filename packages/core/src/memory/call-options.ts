@@ -1,6 +1,8 @@
+import { abortSignal } from "../abort.ts";
 import type { TransactionOptions } from "../chat-memory.ts";
 import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
-import { abortSignal, elsewhere, type Fields, optional, such, takeOptions } from "../option-fields.ts";
+import { oneOf } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
 
 const signal = optional(abortSignal);
@@ -14,7 +16,7 @@ export function takeSignal(call: string, options: MemoryCallOptions | undefined)
 
 const putFields = {
   mustExist: optional(mustExist, false),
-  replaces: optional(elsewhere),
+  replaces: optional(),
   signal,
 } satisfies Fields<PutOptions<unknown>>;
 
@@ -27,7 +29,7 @@ export function takePutOptions<M>(
 
 const conflictFields = {
   mustExist: optional(mustExist, false),
-  onConflict: optional(such<"merge" | "throw">("merge or throw", isOnConflict)),
+  onConflict: optional(oneOf("merge", "throw")),
   signal,
 } satisfies Fields<RemovalOptions> & Fields<TransactionOptions>;
 
@@ -37,8 +39,4 @@ export function takeConflictOptions(
   options: RemovalOptions | undefined,
 ): RemovalOptions & { readonly mustExist: MustExist } {
   return takeOptions(`${call}'s options`, conflictFields, options);
-}
-
-function isOnConflict(value: unknown): boolean {
-  return value === "merge" || value === "throw";
 }

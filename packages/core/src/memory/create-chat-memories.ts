@@ -1,4 +1,4 @@
-import { wrongSignal } from "../abort.ts";
+import { abortSignal, wrongSignal } from "../abort.ts";
 import type {
   ChatMemories,
   ChatMemoriesOptions,
@@ -12,15 +12,8 @@ import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts"
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { AnyMessage } from "../message-format.ts";
-import {
-  abortSignal,
-  elsewhere,
-  type Fields,
-  optional,
-  required,
-  takeOptions,
-  worded,
-} from "../option-fields.ts";
+import { worded } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { quoted } from "../stores/text.ts";
@@ -64,18 +57,18 @@ export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOp
   return new StoredChatMemories(memoriesSettings(options));
 }
 
-const ownerFields = { owner: required(worded(checkOwner)) } satisfies Fields<MemoryOwner>;
+const ownerFields = { owner: worded(checkOwner) } satisfies Fields<MemoryOwner>;
 
 // The store checks the values.
 const listFields = {
-  owner: optional(elsewhere),
-  cursor: optional(elsewhere),
-  limit: optional(elsewhere),
+  owner: optional(),
+  cursor: optional(),
+  limit: optional(),
   signal: optional(abortSignal),
 } satisfies Fields<MemoryListQuery>;
 
 const forkFields = {
-  at: optional(elsewhere),
+  at: optional(),
   owner: optional(worded(checkOwner)),
   signal: optional(abortSignal),
 } satisfies Fields<ForkOptions>;

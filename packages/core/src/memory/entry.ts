@@ -1,16 +1,16 @@
 import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
 import { wrongOption } from "../option-checks.ts";
-import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 
 /** Shared by all copies of this package, so that each recognises the others' entries; JSON cannot forge it. */
 const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
 
 // Whoever adds the entry checks the values.
 const entryFields = {
-  id: optional(elsewhere),
-  model: optional(elsewhere),
-  createdAt: optional(elsewhere),
+  id: optional(),
+  model: optional(),
+  createdAt: optional(),
 } satisfies Fields<Parameters<typeof entry>[1]>;
 
 /**

@@ -1,8 +1,9 @@
+import { abortSignal } from "../abort.ts";
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { abortSignal, elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { decodeStored, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
@@ -11,12 +12,12 @@ const defaultLimit = 100;
 
 // The store checks the values.
 const queryFields = {
-  before: optional(elsewhere),
-  after: optional(elsewhere),
-  order: optional(elsewhere),
-  limit: optional(elsewhere),
-  states: optional(elsewhere),
-  ids: optional(elsewhere),
+  before: optional(),
+  after: optional(),
+  order: optional(),
+  limit: optional(),
+  states: optional(),
+  ids: optional(),
   signal: optional(abortSignal),
 } satisfies Fields<MemoryHistoryQuery>;
 

@@ -4,23 +4,17 @@ import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
 import {
   type Check,
   callback,
-  checkedFields,
-  elsewhere,
-  type Fields,
   integer,
   oneOf,
-  optional,
-  required,
   such,
-  takeOptions,
   timeout,
-  truth,
   worded,
-} from "../option-fields.ts";
+  wrongOption,
+} from "../option-checks.ts";
+import { checkedFields, type Fields, optional, takeOptions } from "../option-fields.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
@@ -47,11 +41,11 @@ export type OwnFormat<M> = {
 };
 
 const profileFields = {
-  name: required(such<string>("a text", (value) => typeof value === "string")),
-  firstMessage: required(oneOf("user", "any")),
-  reasoning: required(oneOf("any", "none", "bound")),
+  name: such<string>("a text", (value) => typeof value === "string"),
+  firstMessage: oneOf("user", "any"),
+  reasoning: oneOf("any", "none", "bound"),
   maxMessages: optional(integer(1)),
-  shape: required(callback),
+  shape: callback,
   storedCallIds: optional(callback),
 } satisfies Fields<ProviderProfile>;
 
@@ -66,14 +60,14 @@ export const providerProfile: Check<ProviderProfile> = (name, value) => {
 /** The options that all memories of an application may share. */
 const sharedFields = {
   format: optional(such<never>("a MessageFormat", hasEncode)),
-  window: optional(elsewhere),
-  history: optional(truth, true),
-  systemFirst: optional(truth),
+  window: optional(),
+  history: optional(oneOf(true, false), true),
+  systemFirst: optional(oneOf(true, false)),
   processors: optional(worded<never>(checkProcessors), []),
   profile: optional(providerProfile),
-  repair: optional(truth),
+  repair: optional(oneOf(true, false)),
   timeoutMs: optional(timeout, 30_000),
-  retry: optional(truth, true),
+  retry: optional(oneOf(true, false), true),
   onEvent: optional(callback),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
@@ -85,7 +79,7 @@ const memoryFields = {
 } satisfies Fields<ChatMemoryOptions<unknown> & FormatOption<unknown>>;
 
 const memoriesFields = {
-  store: required(storeFor("createChatMemories")),
+  store: storeFor("createChatMemories"),
   owner: optional(worded(checkOwnerOrFunction)),
   ...sharedFields,
   maxLoaded: optional(integer(1), 1000),

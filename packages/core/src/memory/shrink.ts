@@ -1,6 +1,8 @@
+import { abortSignal } from "../abort.ts";
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { abortSignal, type Fields, optional, such, takeOptions } from "../option-fields.ts";
+import { such } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";

@@ -20,7 +20,8 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { elsewhere, type Fields, required, takeOptions } from "../option-fields.ts";
+import { elsewhere } from "../option-checks.ts";
+import { type Fields, takeOptions } from "../option-fields.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt, checkExists } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeSignal } from "./call-options.ts";
@@ -40,8 +41,8 @@ import { Writer } from "./writer.ts";
 type CompactRequest<M> = Parameters<ChatMemory<M>["compact"]>[0];
 
 const compactFields = {
-  through: required(elsewhere),
-  replacement: required(elsewhere),
+  through: elsewhere,
+  replacement: elsewhere,
 } satisfies Fields<CompactRequest<never>>;
 
 /** A memory over a store. */

@@ -1,17 +1,10 @@
+import { abortSignal } from "../abort.ts";
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
-import { wrongOption } from "../option-checks.ts";
-import {
-  abortSignal,
-  type Fields,
-  optional,
-  such,
-  type Taken,
-  takeOptions,
-  worded,
-} from "../option-fields.ts";
+import { such, worded, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";

@@ -1,8 +1,10 @@
+import { abortSignal } from "../abort.ts";
 import { invalidOption } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkUnlessInstance, wrongOption } from "../option-checks.ts";
+import { such, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeMembers } from "../option-fields.ts";
 import { quoted } from "../stores/text.ts";
 import { kindOf } from "../values.ts";
 import { givenTo, returnedTo } from "./given.ts";
@@ -15,6 +17,15 @@ export interface ApplyOptions<M> {
   readonly format?: MessageFormat<M> | undefined;
   /** Ends the call with `ABORTED`, whether the running processor listens or not. */
   readonly signal?: AbortSignal | undefined;
+}
+
+const fields = {
+  format: optional(such<never>("a MessageFormat", hasPieces)),
+  signal: optional(abortSignal),
+} satisfies Fields<ApplyOptions<unknown>>;
+
+function hasPieces(format: unknown): boolean {
+  return typeof (format as Partial<MessageFormat<unknown>> | null)?.pieces === "function";
 }
 
 /**
@@ -67,10 +78,9 @@ export async function applyProcessors<M>(
     throw invalidOption(message);
   }
   checkProcessors(processors);
-  checkUnlessInstance("applyProcessors' third argument", options, ["format", "signal"]);
-  const { signal = new AbortController().signal } = options;
-  const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
-  if (typeof format.pieces !== "function") throw wrongOption("format", format, "a MessageFormat");
+  const taken = takeMembers("applyProcessors' third argument", fields, options);
+  const { signal = new AbortController().signal } = taken;
+  const format = taken.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const given = givenTo(processors[0] ?? processors, messages, format);
   let { shown } = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });

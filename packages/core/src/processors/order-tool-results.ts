@@ -1,7 +1,16 @@
-import { checkList, joinNeighbours } from "../format/join-neighbours.ts";
+import { checkList, joinedWhere } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { elsewhere } from "../option-checks.ts";
+import { type Fields, takeMembers } from "../option-fields.ts";
 import { CallsById } from "../steps/pairing.ts";
 import { pushAll } from "../steps/push-all.ts";
+
+type OrderOptions<M> = {
+  /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
+  readonly format: MessageFormat<M>;
+};
+
+const fields = { format: elsewhere } satisfies Fields<OrderOptions<unknown>>;
 
 /**
  * Sorts the tool results of each answer into the order of its calls. Parallel tools finish in any order, and if a call
@@ -26,15 +35,9 @@ import { pushAll } from "../steps/push-all.ts";
  * orderToolResults([calls, rome, oslo], { format: modelMessageFormat }); // [calls, oslo, rome]
  * ```
  */
-export function orderToolResults<M>(
-  messages: readonly M[],
-  options: {
-    /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
-    readonly format: MessageFormat<M>;
-  },
-): M[] {
+export function orderToolResults<M>(messages: readonly M[], options: OrderOptions<M>): M[] {
   checkList("orderToolResults", messages, options);
-  const { format } = options;
+  const { format } = takeMembers("orderToolResults' second argument", fields, options);
   const ordered: M[] = [];
   let calls: string[] = [];
   let answers: M[] = [];
@@ -74,7 +77,7 @@ function inOrderOf<M>(
   const results = placed.filter(isResult).sort((a, b) => a.place - b.place);
   let next = 0;
   const sorted = placed.map((one) => (isResult(one) ? (results[next++] as Placed<M>) : one).message);
-  return apart.length > answers.length ? joinNeighbours(sorted, { format }) : sorted;
+  return apart.length > answers.length ? joinedWhere(sorted, format) : sorted;
 }
 
 interface Placed<M> {

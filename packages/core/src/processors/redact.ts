@@ -1,5 +1,6 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
-import { checkFunction, checkObject, wrongOption } from "../option-checks.ts";
+import { callback, such, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
 import { mapTextOf } from "./map-text.ts";
 import type { AnyProcessor } from "./processor.ts";
@@ -24,6 +25,15 @@ export type RedactOptions =
 type Change = (text: string, of: TextPlace) => string;
 
 const name = "redact";
+
+const fields = {
+  patterns: optional(such<readonly (RegExp | string)[]>("a list of expressions and texts", Array.isArray)),
+  replacement: optional(
+    such<string>("a text", (value) => typeof value === "string"),
+    "[redacted]",
+  ),
+  change: optional(callback),
+} satisfies Fields<RedactOptions>;
 
 /**
  * Replaces what the model must not see, in every text that it would be shown: messages, calls, results, the system
@@ -89,13 +99,11 @@ function isBehindChange<M>(message: M, redacted: M, format: MessageFormat<M>): b
 }
 
 function changeOf(options: RedactOptions): Change {
-  checkObject("redact", options, ["patterns", "replacement", "change"]);
-  const { patterns, replacement = "[redacted]", change } = options;
+  const { patterns, replacement, change } = takeOptions("redact", fields, options, "redact.");
   if ((patterns === undefined) === (change === undefined)) {
     throw wrongOption("redact", options, "given either patterns or change");
   }
   if (change !== undefined) {
-    checkFunction("redact.change", change);
     const checked: Change = (text, of) => {
       const after: unknown = change(text, of);
       if (typeof after === "string") return after;
@@ -103,9 +111,6 @@ function changeOf(options: RedactOptions): Change {
     };
     return (text, of) => inLeaves(text, of, (leaf) => checked(leaf, of)) ?? checked(text, of);
   }
-  if (!Array.isArray(patterns))
-    throw wrongOption("redact.patterns", patterns, "a list of expressions and texts");
-  if (typeof replacement !== "string") throw wrongOption("redact.replacement", replacement, "a text");
   const expressions = (patterns as readonly unknown[]).map(expressionOf);
   const replaced = (text: string): string =>
     expressions.reduce((left, expression) => left.replace(expression, () => replacement), text);

@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import { integer, such } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
@@ -12,6 +13,15 @@ export interface StripMediaOptions {
   readonly keepLastSteps?: number | undefined;
   /** The text that replaces a message that held only media. Default `"[media left out]"`. */
   readonly placeholder?: string | undefined;
+}
+
+const fields = {
+  keepLastSteps: optional(integer(0), 0),
+  placeholder: optional(such<string>("a text that is not blank", isFilled), "[media left out]"),
+} satisfies Fields<StripMediaOptions>;
+
+function isFilled(value: unknown): boolean {
+  return typeof value === "string" && value.trim() !== "";
 }
 
 /**
@@ -30,13 +40,8 @@ export interface StripMediaOptions {
  * // { role: "user", content: "[media left out]" }
  * ```
  */
-export function stripMedia(options: StripMediaOptions = {}): AnyProcessor {
-  checkObject("stripMedia", options, ["keepLastSteps", "placeholder"]);
-  const { keepLastSteps = 0, placeholder = "[media left out]" } = options;
-  checkInteger("stripMedia.keepLastSteps", keepLastSteps, 0);
-  if (typeof placeholder !== "string" || placeholder.trim() === "") {
-    throw wrongOption("stripMedia.placeholder", placeholder, "a text that is not blank");
-  }
+export function stripMedia(options?: StripMediaOptions): AnyProcessor {
+  const { keepLastSteps, placeholder } = takeOptions("stripMedia", fields, options, "stripMedia.");
   return stripper({
     name: "strip-media",
     keepLastSteps,

@@ -1,4 +1,5 @@
-import { checkInteger, checkObject } from "../option-checks.ts";
+import { integer } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
@@ -10,6 +11,8 @@ export interface StripReasoningOptions {
    */
   readonly keepLastSteps?: number | undefined;
 }
+
+const fields = { keepLastSteps: optional(integer(0), 0) } satisfies Fields<StripReasoningOptions>;
 
 /**
  * Leaves out the model's reasoning. A message that holds nothing else is left out. So is what OpenAI's Responses API
@@ -32,10 +35,8 @@ export interface StripReasoningOptions {
  * // { role: "assistant", content: [{ type: "text", text: "Four." }] }
  * ```
  */
-export function stripReasoning(options: StripReasoningOptions = {}): AnyProcessor {
-  checkObject("stripReasoning", options, ["keepLastSteps"]);
-  const { keepLastSteps = 0 } = options;
-  checkInteger("stripReasoning.keepLastSteps", keepLastSteps, 0);
+export function stripReasoning(options?: StripReasoningOptions): AnyProcessor {
+  const { keepLastSteps } = takeOptions("stripReasoning", fields, options, "stripReasoning.");
   return stripper({
     name: "strip-reasoning",
     keepLastSteps,

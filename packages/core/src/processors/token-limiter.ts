@@ -1,13 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
-import {
-  checkCounter,
-  checkInteger,
-  checkObject,
-  checkOneOf,
-  checkOverflow,
-  checkTarget,
-  wrongOption,
-} from "../option-checks.ts";
+import { integer, oneOf, share, tokenCounter, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import { countTokens } from "../steps/item-facts.ts";
 import { quoted } from "../stores/text.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
@@ -41,6 +34,17 @@ export interface TokenLimiterOptions {
 
 const name = "token-limiter";
 
+const fields = {
+  limit: integer(1),
+  counter: tokenCounter,
+  reserve: optional(integer(0), 0),
+  unit: optional(oneOf("step", "turn"), "step"),
+  target: optional(share, 0.7),
+  overflow: optional(oneOf("throw", "keep", "evict"), "throw"),
+} satisfies Fields<TokenLimiterOptions>;
+
+type Checked = Taken<TokenLimiterOptions, typeof fields>;
+
 /**
  * Leaves out the oldest steps until the rest fits the limit. Steps are kept or left out whole, and the kept ones have
  * no gap. System messages stay, and so does a provider's newest compaction item; what stands before that item goes
@@ -64,8 +68,10 @@ const name = "token-limiter";
  * ```
  */
 export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
-  const checked = checkedOptions(options);
+  const checked = takeOptions("tokenLimiter", fields, options, "tokenLimiter.");
   const { limit, counter, reserve } = checked;
+  if (reserve >= limit)
+    throw wrongOption("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
   const known = perMessage();
   const processor: AnyProcessor = {
     name,
@@ -83,22 +89,6 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     },
   };
   return processor;
-}
-
-type Checked = Required<{ [Name in keyof TokenLimiterOptions]: NonNullable<TokenLimiterOptions[Name]> }>;
-
-function checkedOptions(options: TokenLimiterOptions): Checked {
-  checkObject("tokenLimiter", options, ["limit", "counter", "reserve", "unit", "target", "overflow"]);
-  const { limit, counter, reserve = 0, unit = "step", target = 0.7, overflow = "throw" } = options;
-  checkInteger("tokenLimiter.limit", limit, 1);
-  checkCounter("tokenLimiter.counter", counter);
-  checkInteger("tokenLimiter.reserve", reserve, 0);
-  if (reserve >= limit)
-    throw wrongOption("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
-  checkOneOf("tokenLimiter.unit", unit, ["step", "turn"]);
-  checkTarget("tokenLimiter.target", target);
-  checkOverflow("tokenLimiter.overflow", overflow);
-  return { limit, counter, reserve, unit, target, overflow };
 }
 
 /** The groups that are shown, in any order. */

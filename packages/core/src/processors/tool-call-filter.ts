@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import { integer, such } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item } from "../steps/item.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
@@ -20,6 +21,15 @@ export interface ToolCallFilterOptions {
    * number at a time. Default: those of the running turn, as long as the model has not answered their results; 0: none.
    */
   readonly keepLastSteps?: number | undefined;
+}
+
+const fields = {
+  exclude: optional(such<readonly string[]>("a list of tools' names; leave it out for all tools", isTexts)),
+  keepLastSteps: optional(integer(0)),
+} satisfies Fields<ToolCallFilterOptions>;
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 /**
@@ -51,8 +61,9 @@ export interface ToolCallFilterOptions {
  * shown.map(({ role }) => role); // ["user", "assistant", "assistant", "tool"]
  * ```
  */
-export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcessor {
-  const { names, keepLastSteps } = checkedOptions(options);
+export function toolCallFilter(options?: ToolCallFilterOptions): AnyProcessor {
+  const { exclude, keepLastSteps } = takeOptions("toolCallFilter", fields, options, "toolCallFilter.");
+  const names = exclude && new Set(exclude);
   const isExcluded = (name: string | undefined): boolean =>
     names === undefined || (name !== undefined && names.has(name));
   const copyOf = copiesPerMessage();
@@ -132,21 +143,6 @@ function leftAlone<M>(
     isAlone = to > from;
     return isAlone;
   };
-}
-
-function checkedOptions(options: ToolCallFilterOptions): {
-  readonly names: ReadonlySet<string> | undefined;
-  readonly keepLastSteps: number | undefined;
-} {
-  checkObject("toolCallFilter", options, ["exclude", "keepLastSteps"]);
-  const { exclude, keepLastSteps } = options;
-  const isNames = Array.isArray(exclude) && exclude.every((name) => typeof name === "string");
-  if (exclude !== undefined && !isNames) {
-    const expected = "a list of tools' names; leave it out for all tools";
-    throw wrongOption("toolCallFilter.exclude", exclude, expected);
-  }
-  if (keepLastSteps !== undefined) checkInteger("toolCallFilter.keepLastSteps", keepLastSteps, 0);
-  return { names: exclude && new Set(exclude), keepLastSteps };
 }
 
 /** The ids of what is left out of a message. */

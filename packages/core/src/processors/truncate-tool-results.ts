@@ -1,4 +1,5 @@
-import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import { integer, tokenCounter, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
 import { mapTextOf } from "./map-text.ts";
@@ -19,6 +20,13 @@ export interface TruncateToolResultsOptions {
 }
 
 const name = "truncate-tool-results";
+
+const fields = {
+  maxTokens: integer(1),
+  head: optional(integer(0)),
+  tail: optional(integer(0)),
+  counter: tokenCounter,
+} satisfies Fields<TruncateToolResultsOptions>;
 
 const notice = (characters: number): string => `\n[… ${characters} characters left out …]\n`;
 const longestNotice: string = notice(2 ** 40);
@@ -68,22 +76,18 @@ function checkedOptions(options: TruncateToolResultsOptions): {
   readonly tail: number;
   readonly count: (text: string) => number;
 } {
-  checkObject("truncateToolResults", options, ["maxTokens", "head", "tail", "counter"]);
-  const { maxTokens, counter } = options;
-  checkInteger("truncateToolResults.maxTokens", maxTokens, 1);
-  checkCounter("truncateToolResults.counter", counter);
-  if (options.head !== undefined) checkInteger("truncateToolResults.head", options.head, 0);
-  if (options.tail !== undefined) checkInteger("truncateToolResults.tail", options.tail, 0);
+  const taken = takeOptions("truncateToolResults", fields, options, "truncateToolResults.");
+  const { maxTokens, counter } = taken;
   const count = textTokens(counter);
   const room = maxTokens - count(longestNotice);
   if (room < 0) {
     const least = `at least ${count(longestNotice)}, what the notice of a cut takes`;
     throw wrongOption("truncateToolResults.maxTokens", maxTokens, least);
   }
-  const head = options.head ?? (options.tail === undefined ? Math.ceil(room * 0.75) : room - options.tail);
-  const tail = options.tail ?? room - head;
+  const head = taken.head ?? (taken.tail === undefined ? Math.ceil(room * 0.75) : room - taken.tail);
+  const tail = taken.tail ?? room - head;
   if (head < 0 || tail < 0 || head + tail > room) {
-    const given = `${options.head ?? "none"} and ${options.tail ?? "none"}`;
+    const given = `${taken.head ?? "none"} and ${taken.tail ?? "none"}`;
     throw wrongOption(
       "truncateToolResults.head and tail",
       given,

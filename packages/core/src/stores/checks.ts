@@ -1,5 +1,6 @@
 import { invalidOption, TurnkeepError } from "../errors.ts";
-import { checkNames } from "../option-checks.ts";
+import { type Check, integer, such } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
 import { kindOf } from "../values.ts";
 import { scanText, show } from "./text.ts";
@@ -24,48 +25,68 @@ export function checkMessageId(messageId: string): void {
   checkName("A message id", messageId, 256);
 }
 
-/** Throws `INVALID_OPTION` unless `ttlMs` is absent or a positive safe integer of milliseconds. */
-export function checkTtl(ttlMs: number | undefined): void {
-  if (ttlMs !== undefined && (!Number.isSafeInteger(ttlMs) || ttlMs < 1)) {
-    throw invalidOption(`ttlMs must be a positive whole number of milliseconds, not ${show(ttlMs)}`);
-  }
-}
+/**
+ * An option that says how long a memory lives untouched: a positive integer of milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { optional, ttl } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { ttlMs: optional(ttl) };
+ * ```
+ */
+export const ttl: Check<number> = (name, value) => {
+  if (Number.isSafeInteger(value) && Number(value) > 0) return;
+  throw invalidOption(`${name} must be a positive whole number of milliseconds, not ${show(value)}`);
+};
 
 /** Rules for a text that names things in a database. */
-export interface OptionTextRules {
+type NameRules = {
   /** In UTF-8 bytes. Default: any. */
   readonly maxBytes?: number | undefined;
   /** What must not occur, besides lone surrogates and U+0000. */
   readonly forbidden?: RegExp | undefined;
-  /** How the error words the rule: `"without braces"`. */
+  /** How the error words that: `"without braces"`. */
   readonly rule?: string | undefined;
-}
+  /** What to do instead, where it must not be empty: `'leave it out for "public"'`. Default: it may be empty. */
+  readonly ifEmpty?: string | undefined;
+};
+
+const ruleFields = {
+  maxBytes: optional(integer(1), Number.POSITIVE_INFINITY),
+  forbidden: optional(such<RegExp>("an expression", (value) => value instanceof RegExp)),
+  rule: optional(),
+  ifEmpty: optional(),
+} satisfies Fields<NameRules>;
 
 /**
- * Throws `INVALID_OPTION` unless an option such as `prefix` is a text that follows these rules. It must always be
- * well-formed Unicode without U+0000. It may be empty.
+ * An option that names things in a database, such as `prefix`: well-formed Unicode without U+0000 that follows these
+ * rules.
  *
  * @example
  * ```ts
- * import { checkOptionText } from "@turnkeep/core/store-kit";
+ * import { nameText } from "@turnkeep/core/store-kit";
  *
- * checkOptionText("prefix", "chat_", { maxBytes: 100, forbidden: /\$/, rule: "without $" });
+ * const prefix = nameText({ maxBytes: 100, forbidden: /\$/, rule: "without $" });
+ * prefix("prefix", "chat_");
  * ```
  */
-export function checkOptionText(option: string, value: string, rules: OptionTextRules = {}): void {
-  checkNames("checkOptionText's rules", rules, ["maxBytes", "forbidden", "rule"]);
-  const { maxBytes = Number.POSITIVE_INFINITY, forbidden, rule } = rules;
-  if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
-  const { bytes, fault } = scanText(value);
-  if (fault !== undefined || forbidden?.test(value)) {
-    const more = rule === undefined ? "" : `, ${rule}`;
-    throw invalidOption(
-      `${option} must be well-formed Unicode without U+0000${more}, and must not be ${show(value)}`,
-    );
-  }
-  if (bytes > maxBytes) {
-    throw invalidOption(`${option} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
-  }
+export function nameText(rules?: NameRules): Check<string> {
+  const { maxBytes, forbidden, rule, ifEmpty } = takeOptions("nameText's rules", ruleFields, rules);
+  return (name, value) => {
+    if (typeof value !== "string") throw invalidOption(`${name} must be a string, not ${show(value)}`);
+    const { bytes, fault } = scanText(value);
+    if (fault !== undefined || forbidden?.test(value)) {
+      const more = rule === undefined ? "" : `, ${rule}`;
+      throw invalidOption(
+        `${name} must be well-formed Unicode without U+0000${more}, and must not be ${show(value)}`,
+      );
+    }
+    if (bytes > maxBytes) {
+      throw invalidOption(`${name} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
+    }
+    if (value === "" && ifEmpty !== undefined) throw invalidOption(`${name} must not be empty: ${ifEmpty}`);
+  };
 }
 
 /**

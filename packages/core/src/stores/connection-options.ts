@@ -1,5 +1,14 @@
 import { invalidOption } from "../errors.ts";
-import { checkNames, wrongOption } from "../option-checks.ts";
+import { elsewhere, listed, wrongOption } from "../option-checks.ts";
+import {
+  type AnyField,
+  checkedFields,
+  checkNames,
+  type Fields,
+  optional,
+  type Taken,
+  takeOptions,
+} from "../option-fields.ts";
 import { kindOf } from "../values.ts";
 
 /**
@@ -29,58 +38,93 @@ export type ConnectionOptions<Client, Config extends object = object> =
       readonly url?: undefined;
     };
 
-/** What a store's `client`, `url` and `config` must be, and how its errors word it. */
-export interface ConnectionRules {
+/** What a store's options must be, and how its errors word it. */
+type StoreRules<Given> = {
   /** The function that takes the options: `"postgresStore"`. */
   readonly factory: string;
   /** A method that identifies a client, and a name for what has it. */
-  readonly client: { readonly method: string; readonly is: string };
+  readonly client: {
+    readonly method: string;
+    readonly is: string;
+    /** Whether it is a client that has no such method. Default: none is. */
+    readonly isOther?: ((client: unknown) => boolean) | undefined;
+  };
   /** The allowed beginnings of a URL: `["postgres://", "postgresql://"]`. */
   readonly schemes: readonly string[];
   /** What `config` is passed to: `"new Pool(config) of pg"`. */
   readonly config: string;
   /** The name of the option, if there is one, that takes a path on this machine instead: `"folder"`. */
   readonly path?: string | undefined;
-  /** The store's other options; any others are refused. Absent: other options are not checked. */
-  readonly options?: readonly string[] | undefined;
-}
+  /** The store's other options: `{ prefix: optional(nameText(), "chat_") }`, with `satisfies Fields<…>`. */
+  readonly options: Given;
+};
+
+/** What a store was given: where its database is, apart from its other options with every default in place. */
+type TakenByStore<Options, Given> = Taken<Options, Given> & {
+  readonly connection: Options extends unknown ? Omit<Options, keyof Given> : never;
+};
+
+const ruleFields = {
+  factory: elsewhere,
+  client: elsewhere,
+  schemes: elsewhere,
+  config: elsewhere,
+  path: optional(),
+  options: elsewhere,
+} satisfies Fields<StoreRules<object>>;
 
 /**
- * Throws unless exactly one of `client`, `url` and `config` is given and is what the store takes. A URL is never
- * quoted, wherever it was given: it may hold a password. An empty one is refused, like any other without a host.
+ * Checks the options of a store: exactly one of `client`, `url` and `config` is given and is what the store takes, and
+ * its own options are as their table says. A URL is never quoted, wherever it was given: it may hold a password. An empty
+ * one is refused, like any other without a host.
  *
  * Errors: `INVALID_OPTION`.
  *
  * @example
  * ```ts
- * import { checkConnection } from "@turnkeep/core/store-kit";
+ * import { type ConnectionOptions, type Fields, nameText, optional, takeStoreOptions, ttl } from "@turnkeep/core/store-kit";
  *
- * checkConnection(
- *   { url: "postgres://localhost/chat" },
- *   {
- *     factory: "postgresStore",
- *     client: { method: "query", is: "a Pool or Client of pg" },
- *     schemes: ["postgres://", "postgresql://"],
- *     config: "new Pool(config) of pg",
- *   },
- * );
+ * interface OwnOptions {
+ *   readonly prefix?: string | undefined;
+ *   readonly ttlMs?: number | undefined;
+ * }
+ *
+ * export function wireStore(options: ConnectionOptions<{ send(text: string): void }> & OwnOptions) {
+ *   const { connection, prefix, ttlMs } = takeStoreOptions(options, {
+ *     factory: "wireStore",
+ *     client: { method: "send", is: "a Wire" },
+ *     schemes: ["wire://"],
+ *     config: "new Wire(config)",
+ *     options: { prefix: optional(nameText(), "chat_"), ttlMs: optional(ttl) } satisfies Fields<OwnOptions>,
+ *   });
+ *   return { connection, prefix, ttlMs };
+ * }
  * ```
  */
-export function checkConnection(
-  options: { readonly client?: unknown; readonly url?: unknown; readonly config?: unknown },
-  rules: ConnectionRules,
-): void {
-  checkNames("checkConnection's rules", rules, ["factory", "client", "schemes", "config", "path", "options"]);
-  const { factory, client: takesClient, schemes, config: takes, path, options: others } = rules;
-  const { method, is } = takesClient;
+export function takeStoreOptions<
+  Options extends object,
+  const Given extends Readonly<Record<string, AnyField>>,
+>(options: Options, rules: StoreRules<Given>): TakenByStore<Options, Given> {
+  takeOptions("takeStoreOptions' rules", ruleFields, rules as StoreRules<object>);
+  const { factory, path } = rules;
   const ways = ["client", "url", "config", ...(path === undefined ? [] : [path])];
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`${factory} takes an object with ${listed(ways, "or")}, not ${kindOf(options)}`);
   }
-  if (others !== undefined) checkNames(factory, options, [...ways, ...others]);
+  checkNames(factory, options, [...ways, ...Object.keys(rules.options)]);
   checkOneWay(options, factory, ways);
-  const { client, url, config } = options;
-  if (client !== undefined && !hasMethod(client, method)) {
+  const connection = Object.fromEntries(ways.map((way) => [way, Reflect.get(options, way)]));
+  checkConnection(connection, rules);
+  return { ...checkedFields(rules.options, options, ""), connection } as TakenByStore<Options, Given>;
+}
+
+function checkConnection(
+  connection: Readonly<Record<string, unknown>>,
+  { client: takesClient, schemes, config: takes, path }: StoreRules<unknown>,
+): void {
+  const { client, url, config } = connection;
+  const { method, is, isOther } = takesClient;
+  if (client !== undefined && !hasMethod(client, method) && !isOther?.(client)) {
     throw invalidOption(`client must be ${is}, with a ${method} method, not ${kindOf(client)}`);
   }
   if (url !== undefined && !schemes.some((scheme) => beginsWith(url, scheme))) {
@@ -91,7 +135,7 @@ export function checkConnection(
   if (config !== undefined && (typeof config !== "object" || config === null)) {
     throw invalidOption(`config must be an object, as ${takes} takes it, not ${kindOf(config)}`);
   }
-  if (path !== undefined) checkPath(path, Reflect.get(options, path));
+  if (path !== undefined) checkPath(path, connection[path]);
 }
 
 function checkOneWay(options: object, factory: string, ways: readonly string[]): void {
@@ -108,10 +152,6 @@ function checkPath(name: string, path: unknown): void {
   if (path === undefined) return;
   if (typeof path === "string" && path !== "" && !path.includes("\0") && !path.includes("://")) return;
   throw wrongOption(name, path, "a path on this machine");
-}
-
-function listed(names: readonly string[], word: "and" | "or"): string {
-  return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
 /**

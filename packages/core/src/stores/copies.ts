@@ -68,9 +68,9 @@ export function memorySnapshot(
 }
 
 /** What a store keeps of a memory besides its messages; `null`, as databases return it, counts as absent. */
-export interface StoredHead {
+export type StoredHead = {
   readonly version: string;
   readonly nextSeq: number;
   readonly owner?: string | null | undefined;
   readonly head?: string | null | undefined;
-}
+};

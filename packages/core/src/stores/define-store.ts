@@ -28,20 +28,20 @@ export interface StoreConnection<Calls> {
 }
 
 /** What a store is, besides what it does. */
-export interface StoreDefinition<Calls> {
+export type StoreDefinition<Calls> = {
   /** The factory, as errors show it: `"postgresStore"`. */
   readonly name: string;
   readonly capabilities: StoreCapabilities;
   readonly connection: StoreConnection<Calls>;
   /** The form of the positions that `list` answers, for one that a text would not fit. Default: any text. */
   readonly position?: RegExp | undefined;
-}
+};
 
 /**
  * What only this database knows. Every argument has been checked and belongs to the store: whatever the caller does to
  * his own changes nothing. A method that never waits may return its answer itself.
  */
-export interface StoreMethods<Calls> {
+export type StoreMethods<Calls> = {
   /** What is live; `undefined`: no such memory. `known` is the version that the caller holds: see `ReadOptions`. */
   read(calls: Calls, memoryId: string, known: string | undefined): OrNone<MemorySnapshot>;
   /** Applies the update whole, or throws and has changed nothing. */
@@ -57,17 +57,17 @@ export interface StoreMethods<Calls> {
   list?(calls: Calls, query: NormalListQuery): readonly ListedMemory[] | Promise<readonly ListedMemory[]>;
   /** Answers how many memories or records it removed. */
   sweep(calls: Calls): number | Promise<number>;
-}
+};
 
 /** What a method answers of a memory, if there is one. */
 type OrNone<T> = T | undefined | Promise<T | undefined>;
 
 /** A store, and how a further method of it begins, such as `migrate()`. */
-export interface DefinedStore<Calls> {
+export type DefinedStore<Calls> = {
   readonly store: ChatMemoryStore;
   /** What the method makes its calls with. `CLOSED` after `close()`, `ABORTED` if the caller's signal has fired. */
   enter(options: CallOptions | undefined): Calls;
-}
+};
 
 /**
  * Makes a store of what only its database knows. Every method checks, in this order: whether the store is closed, whether

@@ -1,7 +1,7 @@
 import { callDriver } from "./call-driver.ts";
 
 /** Runs the calls of a store's driver and knows when all have ended. */
-export interface DriverCalls {
+export type DriverCalls = {
   /** {@link callDriver}, under the name of this store. */
   run<T>(call: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T>;
   /**
@@ -11,7 +11,7 @@ export interface DriverCalls {
   settled(): Promise<void>;
   /** Waits for the running calls as `settled` does, then closes the connection. What that throws is told as a call's. */
   closeAfter(close: () => unknown): Promise<void>;
-}
+};
 
 /**
  * Runs the calls of a store's driver with {@link callDriver} and keeps track of them, so that `close()` can wait for

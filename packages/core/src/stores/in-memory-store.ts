@@ -1,5 +1,7 @@
-import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
+import { callback } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
+import { ttl } from "./checks.ts";
 import { processStore } from "./process-store.ts";
 
 /** Options of {@link inMemoryStore}. */
@@ -10,10 +12,9 @@ export interface InMemoryStoreOptions {
   readonly now?: (() => number) | undefined;
 }
 
-// processStore checks the values.
 const fields = {
-  ttlMs: optional(elsewhere),
-  now: optional(elsewhere),
+  ttlMs: optional(ttl),
+  now: optional(callback),
 } satisfies Fields<InMemoryStoreOptions>;
 
 /**

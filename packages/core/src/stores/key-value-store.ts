@@ -1,8 +1,8 @@
 import { invalidOption, type TurnkeepError } from "../errors.ts";
-import { checkUnlessInstance } from "../option-checks.ts";
+import { callback, integer, oneOf } from "../option-checks.ts";
+import { type Fields, optional, takeMembers } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
-import { kindOf } from "../values.ts";
-import { checkTtl } from "./checks.ts";
+import { ttl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
@@ -23,18 +23,18 @@ export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } 
 
 const name = "keyValueStore";
 
-const optionNames: readonly (keyof KeyValueStoreOptions<string>)[] = [
-  "get",
-  "compareAndSet",
-  "delete",
-  "list",
-  "close",
-  "durable",
-  "shared",
-  "maxMessageBytes",
-  "ttlMs",
-  "now",
-];
+const fields = {
+  get: callback,
+  compareAndSet: callback,
+  delete: callback,
+  list: optional(callback),
+  close: optional(callback),
+  durable: optional(oneOf(true, false), false),
+  shared: optional(oneOf(true, false), false),
+  maxMessageBytes: optional(integer(1), 16 * 1024 * 1024),
+  ttlMs: optional(ttl),
+  now: optional(callback, Date.now),
+} satisfies Fields<KeyValueStoreOptions<string>>;
 
 /** How often an update retries if the value changed but the memory did not: another client swept it meanwhile. */
 const maxAttempts = 5;
@@ -76,17 +76,17 @@ const pageSize = 50;
  * ```
  */
 export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): ChatMemoryStore {
-  checkOptions(options);
-  const { ttlMs, now = Date.now } = options;
+  const taken = takeMembers<KeyValueStoreOptions<R>, typeof fields>(name, fields, options, `${name}.`);
+  const { durable, shared, list, maxMessageBytes, ttlMs, now } = taken;
   const capabilities = Object.freeze({
-    durable: options.durable ?? false,
-    shared: options.shared ?? false,
+    durable,
+    shared,
     history: true,
-    list: options.list !== undefined,
+    list: list !== undefined,
     ttl: true,
     delta: false,
     readSteps: 1 as const,
-    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
+    maxMessageBytes,
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
   const { run, closeAfter } = driverCalls(name);
@@ -258,31 +258,4 @@ function wrongAnswer(hook: string, expected: string): TurnkeepError {
 
 function isTexts(keys: unknown): keys is readonly string[] {
   return Array.isArray(keys) && keys.every((key) => typeof key === "string");
-}
-
-function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
-  if (typeof options !== "object" || options === null) {
-    throw invalidOption(`${name} takes an object of hooks, not ${kindOf(options)}`);
-  }
-  checkUnlessInstance(name, options, optionNames);
-  for (const hook of ["get", "compareAndSet", "delete"] as const) {
-    if (typeof options[hook] !== "function") throw invalidOption(`${name} needs the hook ${hook}()`);
-  }
-  for (const hook of ["list", "close", "now"] as const) {
-    if (options[hook] !== undefined && typeof options[hook] !== "function") {
-      throw invalidOption(`${name}: ${hook} must be a function, not ${kindOf(options[hook])}`);
-    }
-  }
-  for (const capability of ["shared", "durable"] as const) {
-    const value = options[capability];
-    if (value === undefined || typeof value === "boolean") continue;
-    throw invalidOption(`${name}: ${capability} must be true or false, not ${kindOf(value)}`);
-  }
-  const { maxMessageBytes, ttlMs } = options;
-  checkTtl(ttlMs);
-  if (maxMessageBytes !== undefined && (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1)) {
-    throw invalidOption(
-      `maxMessageBytes must be a positive whole number of bytes, not ${show(maxMessageBytes)}`,
-    );
-  }
 }

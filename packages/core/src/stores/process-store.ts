@@ -1,11 +1,8 @@
-import { invalidOption } from "../errors.ts";
 import type { ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
-import { checkTtl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { ProcessMemory } from "./process-memory.ts";
 import type { ListedMemory } from "./queries.ts";
 import { conflictError } from "./store-errors.ts";
-import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 
 /** A memory's position in the order in which memories began, as a cursor holds it. */
@@ -36,9 +33,6 @@ interface Slot {
  */
 export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const { name, capabilities, ttlMs, now = Date.now, admit } = options;
-  checkTtl(ttlMs);
-  if (typeof now !== "function") throw invalidOption(`now must be a function, not ${show(now)}`);
-
   const slots = new Map<string, Slot>();
   const everybody = new Timeline<Slot>();
   const byOwner = new Map<string, Timeline<Slot>>();

@@ -1,5 +1,5 @@
 import { invalidOption } from "../errors.ts";
-import { checkNames } from "../option-checks.ts";
+import { takeOptions } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 import { show } from "./text.ts";
@@ -17,9 +17,9 @@ import { show } from "./text.ts";
  * ```
  */
 export function singleSlotStore(): ChatMemoryStore;
-export function singleSlotStore(options?: unknown): ChatMemoryStore {
+export function singleSlotStore(options?: object): ChatMemoryStore {
   // An option of another store, such as `ttlMs`, would silently do nothing.
-  if (typeof options === "object" && options !== null) checkNames("singleSlotStore", options, []);
+  takeOptions("singleSlotStore", {}, options);
   return processStore({
     name: "singleSlotStore",
     capabilities: Object.freeze({

@@ -1,4 +1,4 @@
-import { joinNeighbours } from "../format/join-neighbours.ts";
+import { joinedWhere } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import type { Item } from "../steps/item.ts";
 import { pushAll } from "../steps/push-all.ts";
@@ -55,7 +55,7 @@ export class BehindCalls<M> {
   }
 
   #joinApprovals(): void {
-    pushAll(this.#answers, joinNeighbours(this.#approvals, { format: this.#format }));
+    pushAll(this.#answers, joinedWhere(this.#approvals, this.#format));
     this.#approvals = [];
   }
 }

@@ -1,4 +1,4 @@
-import { joinNeighbours } from "../format/join-neighbours.ts";
+import { joinedWhere } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { resultsInTime } from "../steps/pairing.ts";
@@ -141,7 +141,7 @@ function asOne<M>(items: readonly Item<M>[], format: MessageFormat<M>): readonly
   const known = joinedBefore.get(last);
   const isKnown = known?.items.length === items.length && items.every((item, at) => item === known.items[at]);
   if (isKnown) return known.messages as readonly M[];
-  const messages = joinNeighbours(items.map(messageOf), { format });
+  const messages = joinedWhere(items.map(messageOf), format);
   joinedBefore.set(last, { items, messages });
   return messages;
 }

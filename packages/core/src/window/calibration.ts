@@ -1,7 +1,7 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
-import { wrongOption } from "../option-checks.ts";
-import { elsewhere, type Fields, integer, optional, required, takeOptions } from "../option-fields.ts";
+import { elsewhere, integer, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import { tokensOf } from "../steps/item-facts.ts";
 
@@ -63,7 +63,7 @@ export function calibration(counted: number, reported: number): Calibration {
 }
 
 const fields = {
-  inputTokens: required(integer(1)),
+  inputTokens: integer(1),
   otherTokens: optional(elsewhere, 0),
 } satisfies Fields<CalibrateOptions>;
 

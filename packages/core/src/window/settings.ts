@@ -1,16 +1,6 @@
 import { invalidOption } from "../errors.ts";
-import { wrongOption } from "../option-checks.ts";
-import {
-  type Check,
-  callback,
-  type Fields,
-  oneOf,
-  optional,
-  share,
-  such,
-  takeOptions,
-  tokenCounter,
-} from "../option-fields.ts";
+import { type Check, callback, oneOf, share, such, tokenCounter, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
 import { checkAnswer, checkReserve } from "./limits.ts";

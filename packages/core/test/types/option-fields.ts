@@ -1,15 +1,8 @@
 /** Compiled by the type check, never run: what a table of options refuses. */
 
-import {
-  callback,
-  type Fields,
-  integer,
-  oneOf,
-  optional,
-  required,
-  takeOptions,
-  truth,
-} from "../../src/option-fields.ts";
+import { type Check, callback, integer, oneOf } from "../../src/option-checks.ts";
+import { type Fields, optional, takeOptions } from "../../src/option-fields.ts";
+import { type ConnectionOptions, nameText, takeStoreOptions, ttl } from "../../src/store-kit.ts";
 
 interface Lane {
   readonly width?: number | undefined;
@@ -19,7 +12,8 @@ interface Lane {
   readonly name: string;
 }
 
-const name = required<string>(() => {});
+const name: Check<string> = () => {};
+const truth = oneOf(true, false);
 const lane = {
   width: optional(integer(1), 3),
   kind: optional(oneOf("fast", "slow"), "fast"),
@@ -53,7 +47,43 @@ export const tables: readonly Fields<Lane>[] = [
   // @ts-expect-error not a default of that type
   { ...lane, width: optional(integer(1), "3") },
   // @ts-expect-error it may be left out
-  { ...lane, width: required(integer(1)) },
+  { ...lane, width: integer(1) },
   // @ts-expect-error it must be given
-  { ...lane, name: optional<string>(() => {}) },
+  { ...lane, name: optional(name) },
+];
+
+type WireConnection = ConnectionOptions<{ send(text: string): void }>;
+type WireOptions = WireConnection & {
+  readonly prefix?: string | undefined;
+  readonly ttlMs?: number | undefined;
+};
+const ofWire = {
+  prefix: optional(nameText(), "chat_"),
+  ttlMs: optional(ttl),
+} satisfies Fields<Omit<WireOptions, keyof WireConnection>>;
+
+export function aStoreTakesItsConnectionApart(options: WireOptions): WireConnection {
+  const rules = {
+    factory: "wireStore",
+    client: { method: "send", is: "a Wire" },
+    schemes: ["wire://"],
+    config: "new Wire(config)",
+    options: ofWire,
+  };
+  const { connection, prefix, ttlMs, ...rest } = takeStoreOptions(options, rules);
+  same<typeof prefix, string>();
+  same<typeof ttlMs, number | undefined>();
+  same<keyof typeof rest, never>();
+  // @ts-expect-error a misspelt rule
+  takeStoreOptions(options, { ...rules, shemes: [] });
+  // @ts-expect-error a misspelt rule
+  nameText({ maxByte: 5 });
+  return connection;
+}
+
+export const ofStores: readonly Fields<Omit<WireOptions, keyof WireConnection>>[] = [
+  // @ts-expect-error an option is missing
+  { prefix: ofWire.prefix },
+  // @ts-expect-error one too many
+  { ...ofWire, url: optional(nameText()) } satisfies Fields<Omit<WireOptions, keyof WireConnection>>,
 ];

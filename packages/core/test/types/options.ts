@@ -7,6 +7,8 @@ import {
   entry,
   inMemoryStore,
   isTurnkeepError,
+  keyValueStore,
+  singleSlotStore,
   user,
 } from "../../src/index.ts";
 
@@ -125,6 +127,19 @@ export function places(): void {
   createChatMemory({ owner: "anna" });
   // @ts-expect-error many memories need a store
   createChatMemories({});
+}
+
+export function stores(): void {
+  const hooks = { get: () => undefined, compareAndSet: () => true, delete: () => true };
+  keyValueStore({ ...hooks, ttlMs: undefined });
+  // @ts-expect-error a hook is missing
+  keyValueStore({ get: hooks.get, delete: hooks.delete });
+  // @ts-expect-error a misspelt option
+  keyValueStore({ ...hooks, ttl: 5 });
+  // @ts-expect-error a misspelt option
+  inMemoryStore({ ttl: 5 });
+  // @ts-expect-error it has none
+  singleSlotStore({ ttlMs: 5 });
 }
 
 export function windows(): void {

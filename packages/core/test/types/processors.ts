@@ -11,10 +11,15 @@ import {
 } from "../../src/index.ts";
 import {
   applyProcessors,
+  joinNeighbours,
+  orderToolResults,
   type Processor,
   redact,
+  stripMedia,
+  stripReasoning,
   tokenLimiter,
   toolCallFilter,
+  truncateToolResults,
 } from "../../src/processors.ts";
 
 declare const counter: TokenCounter;
@@ -58,4 +63,28 @@ export async function mistakes(): Promise<void> {
   redact({ patterns: ["a"], change: (text: string) => text });
   // @ts-expect-error a limiter counts
   tokenLimiter({ limit: 10 });
+  // @ts-expect-error a misspelt option
+  tokenLimiter({ limit: 10, counter, reserved: 1 });
+  // @ts-expect-error not a unit of a limiter
+  tokenLimiter({ limit: 10, counter, unit: "message" });
+  // @ts-expect-error a misspelt option
+  toolCallFilter({ exlude: ["search"] });
+  // @ts-expect-error a misspelt option
+  stripReasoning({ keepLast: 2 });
+  // @ts-expect-error a misspelt option
+  stripMedia({ placeHolder: "…" });
+  // @ts-expect-error how long may they be?
+  truncateToolResults({ counter });
+  // @ts-expect-error a misspelt option
+  truncateToolResults({ maxTokens: 50, counter, heads: 5 });
+  // @ts-expect-error nothing to redact
+  redact({});
+  // @ts-expect-error a misspelt option
+  redact({ patterns: ["a"], replace: "b" });
+  // @ts-expect-error a misspelt option
+  await applyProcessors(major6, all, { signals: undefined });
+  // @ts-expect-error a misspelt option
+  joinNeighbours([user("a")], { format: modelMessageFormat, mayJion: () => true });
+  // @ts-expect-error of which format?
+  orderToolResults([user("a")], {});
 }

@@ -1,4 +1,4 @@
-import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import { callback, type Fields, optional, takeOptions } from "@turnkeep/core/store-kit";
 import type { Conversion } from "../conversion/convert.ts";
 import { dataPartConverter } from "./data-parts.ts";
 import { type UIMessageFormatOptions, uiMessageFormat } from "./format.ts";
@@ -11,6 +11,11 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
   /** The id of each written message, by its index in the list. Default: `message-1` and so on. */
   readonly generateId?: ((index: number) => string) | undefined;
 }
+
+const fields = {
+  convertDataPart: optional(callback),
+  generateId: optional(callback, (index: number) => `message-${index + 1}`),
+} satisfies Fields<UIMessageConversionOptions>;
 
 /**
  * For `convert` of `@turnkeep/formats/convert`. A UI message is read step by step, as the SDK sends it. An answer is
@@ -34,12 +39,11 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
  * ```
  */
 export function uiMessageConversion<M extends UIMessageLike = UIMessageLike>(
-  options: UIMessageConversionOptions = {},
+  options?: UIMessageConversionOptions,
 ): Conversion<M> {
-  checkObject("uiMessageConversion's argument", options, ["convertDataPart", "generateId"]);
-  const convertDataPart = dataPartConverter(options.convertDataPart);
-  const { generateId = (index) => `message-${index + 1}` } = options;
-  if (typeof generateId !== "function") throw wrongOption("generateId", generateId, "a function");
+  const taken = takeOptions("uiMessageConversion's argument", fields, options);
+  const convertDataPart = dataPartConverter(taken.convertDataPart);
+  const { generateId } = taken;
   return {
     format: uiMessageFormat<M>({ convertDataPart }),
     read: (messages, losses) => readMessages(messages, losses, convertDataPart),

@@ -1,12 +1,11 @@
 import { TurnkeepError } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
-import { kindOf, wrongOption } from "@turnkeep/core/store-kit";
+import { kindOf } from "@turnkeep/core/store-kit";
 import type { ConvertDataPart } from "./messages.ts";
 
 /** The application's function, with its answers checked. Errors: `INVALID_OPTION`, which never shows an answer. */
 export function dataPartConverter(convert: ConvertDataPart | undefined): ConvertDataPart {
   if (convert === undefined) return () => undefined;
-  if (typeof convert !== "function") throw wrongOption("convertDataPart", convert, "a function");
   return (part) => {
     const converted = convert(part);
     if (!converted || (isObject(converted) && typeof converted.type === "string")) return converted;

@@ -1,12 +1,12 @@
 import type { ApprovalRef, MessageFormat } from "@turnkeep/core";
 import { derived, joinedMembers, withMember } from "@turnkeep/core/format-kit";
-import { checkObject } from "@turnkeep/core/store-kit";
+import { callback, type Fields, optional, takeOptions } from "@turnkeep/core/store-kit";
 import { checkMessage } from "./check.ts";
 import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
-  type AnyPart,
+  type AnyUIPart,
   hasResponse,
   isCall,
   isCompaction,
@@ -27,6 +27,8 @@ export interface UIMessageFormatOptions {
    */
   readonly convertDataPart?: ConvertDataPart | undefined;
 }
+
+const fields = { convertDataPart: optional(callback) } satisfies Fields<UIMessageFormatOptions>;
 
 /**
  * The AI SDK's `UIMessage`, kept as it is: what `useChat` shows and a message stream ends with, of major 6 or 7, with
@@ -54,10 +56,10 @@ export interface UIMessageFormatOptions {
  * ```
  */
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
-  options: UIMessageFormatOptions = {},
+  options?: UIMessageFormatOptions,
 ): MessageFormat<M> {
-  checkObject("uiMessageFormat's argument", options, ["convertDataPart"]);
-  const convertDataPart = dataPartConverter(options.convertDataPart);
+  const taken = takeOptions("uiMessageFormat's argument", fields, options);
+  const convertDataPart = dataPartConverter(taken.convertDataPart);
   const format = derived<M>(visitWith(convertDataPart), {
     name: "ai-sdk-ui-message",
     version: 1,
@@ -84,7 +86,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
 
 /** A message for a view. The SDK sends no ids, so that it needs none of its own. */
 function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
-  return { id: "", role, parts: [{ type: "text", text } as AnyPart] };
+  return { id: "", role, parts: [{ type: "text", text } as AnyUIPart] };
 }
 
 /** A part keeps its request after the response came, so both are in the same message. */
@@ -110,8 +112,8 @@ function joined<M extends UIMessageLike>(first: M, second: M): M | undefined {
 
 /** What the user sent while the answer was made is his; a data part may become a file. */
 function withoutAnswerFiles<M extends UIMessageLike>(message: M, convertDataPart: ConvertDataPart): M {
-  const isMade = (part: AnyPart): boolean => {
-    const shown = isData(part) ? (convertDataPart(part) as AnyPart | undefined) : part;
+  const isMade = (part: AnyUIPart): boolean => {
+    const shown = isData(part) ? (convertDataPart(part) as AnyUIPart | undefined) : part;
     return shown !== undefined && isFile(shown);
   };
   const parts = partsOf(message);

@@ -1,7 +1,7 @@
 import type { ToolCallRef } from "@turnkeep/core";
 import { CallsById } from "@turnkeep/core/processors";
 import type { UIMessageLike } from "./messages.ts";
-import { type AnyPart, isAnswered, isCall, partsOf, type ToolPart, withoutResult } from "./parts.ts";
+import { type AnyUIPart, isAnswered, isCall, partsOf, type ToolPart, withoutResult } from "./parts.ts";
 
 /** A copy in which those calls are answered with an error of that text; one that the user denied stays denied. */
 export function interrupted<M extends UIMessageLike>(
@@ -15,7 +15,7 @@ export function interrupted<M extends UIMessageLike>(
   // Calls may share an id: then those without a result, or the last.
   const candidates = [...all.filter((part) => !isAnswered(part)), ...all.filter(isAnswered).reverse()];
   const open = new Set(candidates.filter(({ toolCallId }) => interruptedCalls.take(toolCallId)));
-  const isOpen = (part: AnyPart): part is ToolPart => open.has(part as ToolPart);
+  const isOpen = (part: AnyUIPart): part is ToolPart => open.has(part as ToolPart);
   const parts = partsOf(message).map((part) =>
     isOpen(part) ? interruptedPart(withoutResult(part), text) : part,
   );

@@ -1,13 +1,13 @@
 import type { UIDataPartLike, UIMessageLike } from "./messages.ts";
 
 /** A part of a checked message: the members that its type asks for are there. */
-export interface AnyPart {
+export interface AnyUIPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
 /** The part of a tool call: it holds the call, its approval and its result, as far as they have come. */
-export interface ToolPart extends AnyPart {
+export interface ToolPart extends AnyUIPart {
   readonly toolCallId: string;
   readonly state: string;
   readonly approval?: { readonly id: string; readonly approved?: unknown; readonly reason?: unknown };
@@ -15,17 +15,17 @@ export interface ToolPart extends AnyPart {
 
 const answeredStates: readonly string[] = ["output-available", "output-error", "output-denied"];
 
-export function partsOf(message: UIMessageLike): readonly AnyPart[] {
-  return message.parts as readonly unknown[] as readonly AnyPart[];
+export function partsOf(message: UIMessageLike): readonly AnyUIPart[] {
+  return message.parts as readonly unknown[] as readonly AnyUIPart[];
 }
 
 /** A part that stands for a tool call, be it complete or still streaming. */
-export function isTool(part: AnyPart): part is ToolPart {
+export function isTool(part: AnyUIPart): part is ToolPart {
   return part.type === "dynamic-tool" || part.type.startsWith("tool-");
 }
 
 /** A call whose input is there: one that still streams is no call yet, and the SDK does not send it. */
-export function isCall(part: AnyPart): part is ToolPart {
+export function isCall(part: AnyUIPart): part is ToolPart {
   return isTool(part) && part.state !== "input-streaming";
 }
 
@@ -37,25 +37,25 @@ export function toolNameOf(part: ToolPart): string {
   return part.type === "dynamic-tool" ? (part.toolName as string) : part.type.slice("tool-".length);
 }
 
-export function isData(part: AnyPart): part is AnyPart & UIDataPartLike {
+export function isData(part: AnyUIPart): part is AnyUIPart & UIDataPartLike {
   return part.type.startsWith("data-");
 }
 
-export function isReasoning(part: AnyPart): boolean {
+export function isReasoning(part: AnyUIPart): boolean {
   return part.type === "reasoning" || part.type === "reasoning-file";
 }
 
-export function isFile(part: AnyPart): boolean {
+export function isFile(part: AnyUIPart): boolean {
   return part.type === "file" || part.type === "reasoning-file";
 }
 
 /** The parts of a user's message that reached the run while the assistant's was made. */
-export function steeringParts(part: AnyPart): readonly AnyPart[] {
-  return part.parts as readonly AnyPart[];
+export function steeringParts(part: AnyUIPart): readonly AnyUIPart[] {
+  return part.parts as readonly AnyUIPart[];
 }
 
 /** What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. */
-export function isMessageStart(part: AnyPart): boolean {
+export function isMessageStart(part: AnyUIPart): boolean {
   return part.type === "custom" && part.kind === "anthropic.message_start";
 }
 
@@ -63,7 +63,7 @@ export function isMessageStart(part: AnyPart): boolean {
  * A provider's compaction, as the SDK's provider packages give it: the custom part `openai.compaction` that names its
  * item, and a text that Anthropic marks as one.
  */
-export function isCompaction(part: AnyPart): boolean {
+export function isCompaction(part: AnyUIPart): boolean {
   const metadata = part.providerMetadata as Record<string, Record<string, unknown> | undefined> | undefined;
   if (part.type === "text") return part.text !== "" && metadata?.anthropic?.type === "compaction";
   if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
@@ -74,7 +74,7 @@ export function isCompaction(part: AnyPart): boolean {
 const signers: readonly string[] = ["google", "googleVertex", "vertex"];
 
 /** Whether a part brings a thought signature of Gemini's, which may stand beside an empty text. */
-export function isSigned(part: AnyPart): boolean {
+export function isSigned(part: AnyUIPart): boolean {
   const metadata = (part.providerMetadata ?? {}) as Record<
     string,
     { thoughtSignature?: unknown } | undefined

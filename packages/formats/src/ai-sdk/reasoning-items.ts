@@ -1,5 +1,5 @@
 import type { UIMessageLike } from "./messages.ts";
-import { type AnyPart, isCall, isReasoning, partsOf } from "./parts.ts";
+import { type AnyUIPart, isCall, isReasoning, partsOf } from "./parts.ts";
 
 type Metadata = Record<string, { readonly itemId?: unknown } | null>;
 
@@ -16,11 +16,11 @@ export function withoutReasoningItems<M extends UIMessageLike>(message: M): M {
   return { ...message, parts: kept };
 }
 
-function isReasoningItem(part: AnyPart): boolean {
+function isReasoningItem(part: AnyUIPart): boolean {
   return isReasoning(part) && Object.values((part.providerMetadata ?? {}) as Metadata).some(namesItem);
 }
 
-function withoutItemId(part: AnyPart): AnyPart {
+function withoutItemId(part: AnyUIPart): AnyUIPart {
   if (part.type !== "text" && !isCall(part)) return part;
   const name = part.type === "text" ? "providerMetadata" : "callProviderMetadata";
   const metadata = Object.entries((part[name] ?? {}) as Metadata);

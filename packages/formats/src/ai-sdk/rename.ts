@@ -1,7 +1,7 @@
 import type { CallPlace } from "@turnkeep/core";
 import { Visitor, withMember } from "@turnkeep/core/format-kit";
 import type { UIMessageLike } from "./messages.ts";
-import { type AnyPart, isCall, isTool, toolNameOf } from "./parts.ts";
+import { type AnyUIPart, isCall, isTool, toolNameOf } from "./parts.ts";
 
 type Rename<Of extends unknown[]> = (name: string, ...of: Of) => string;
 
@@ -12,7 +12,7 @@ export function renameCalls<M extends UIMessageLike>(message: M, rename: Rename<
   return plain.list(message, "parts", withOtherId, rename);
 }
 
-function withOtherId(part: AnyPart, _at: Visitor, rename: Rename<[of?: CallPlace]>): AnyPart {
+function withOtherId(part: AnyUIPart, _at: Visitor, rename: Rename<[of?: CallPlace]>): AnyUIPart {
   if (!isTool(part) || part.providerExecuted === true) return part;
   return withMember(part, "toolCallId", rename(part.toolCallId, isCall(part) ? "call" : undefined));
 }
@@ -21,7 +21,7 @@ export function renameTools<M extends UIMessageLike>(message: M, rename: Rename<
   return plain.list(message, "parts", withOtherName, rename);
 }
 
-function withOtherName(part: AnyPart, _at: Visitor, rename: Rename<[]>): AnyPart {
+function withOtherName(part: AnyUIPart, _at: Visitor, rename: Rename<[]>): AnyUIPart {
   if (!isTool(part) || part.providerExecuted === true) return part;
   const name = rename(toolNameOf(part));
   return part.type === "dynamic-tool"

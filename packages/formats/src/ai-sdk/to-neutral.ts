@@ -12,7 +12,7 @@ import {
 } from "../conversion/neutral.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
-  type AnyPart,
+  type AnyUIPart,
   isAnswered,
   isCall,
   isData,
@@ -39,12 +39,12 @@ export function readMessages(
 }
 
 /** What the application makes of a data part for the model stands in its place. */
-function dataAsPart(part: AnyPart, convertDataPart: ConvertDataPart): AnyPart {
+function dataAsPart(part: AnyUIPart, convertDataPart: ConvertDataPart): AnyUIPart {
   if (!isData(part)) return part;
-  return (convertDataPart(part) as AnyPart | undefined) || part;
+  return (convertDataPart(part) as AnyUIPart | undefined) || part;
 }
 
-function readAnswer(parts: readonly AnyPart[], source: Source): NeutralMessage[] {
+function readAnswer(parts: readonly AnyUIPart[], source: Source): NeutralMessage[] {
   const messages: NeutralMessage[] = [];
   let said: SourcedPart[] = [];
   let answers: SourcedPart[] = [];
@@ -76,7 +76,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
   "reasoning-file": ["mediaType", "url"],
 };
 
-function readPart(part: AnyPart, source: Source): SourcedPart[] {
+function readPart(part: AnyUIPart, source: Source): SourcedPart[] {
   const { type } = part;
   if (type === "step-start") {
     source.losses.members(source.index, type, part, ["type"]);
@@ -92,7 +92,7 @@ function readPart(part: AnyPart, source: Source): SourcedPart[] {
   return [sourced(source, type, read)];
 }
 
-function neutralPart(part: AnyPart): NeutralPart | undefined {
+function neutralPart(part: AnyUIPart): NeutralPart | undefined {
   const options = optionsOf(part.providerMetadata);
   switch (part.type) {
     case "text":
@@ -111,7 +111,7 @@ function neutralPart(part: AnyPart): NeutralPart | undefined {
   }
 }
 
-function mediumOfFile({ url, mediaType, providerReference: reference }: AnyPart): Medium | undefined {
+function mediumOfFile({ url, mediaType, providerReference: reference }: AnyUIPart): Medium | undefined {
   const type = mediaType as string;
   if (isObject(reference)) return { reference: reference as Record<string, string>, ...typed(type) };
   return mediumOf(url as string, type);

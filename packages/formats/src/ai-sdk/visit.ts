@@ -3,7 +3,7 @@ import type { CallShape, ResultShape, Visit, Visitor } from "@turnkeep/core/form
 import { imageFacts } from "../media.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
-  type AnyPart,
+  type AnyUIPart,
   isAnswered,
   isCall,
   isCompaction,
@@ -32,7 +32,7 @@ export function visitWith<M extends UIMessageLike>(convertDataPart: ConvertDataP
     at.list(message, "parts", visitPart, message.role === "assistant" ? inAnswer : inMessage);
 }
 
-function visitPart(part: AnyPart, at: Visitor, around: Around): AnyPart | undefined {
+function visitPart(part: AnyUIPart, at: Visitor, around: Around): AnyUIPart | undefined {
   if (isTool(part)) return isCall(part) ? visitTool(part, at, around) : part;
   if (isData(part)) return visitData(part, at, around);
   if (isCompaction(part)) return visitCompaction(part, at, around);
@@ -60,19 +60,19 @@ function visitPart(part: AnyPart, at: Visitor, around: Around): AnyPart | undefi
   }
 }
 
-function textPart(text: string): AnyPart {
+function textPart(text: string): AnyUIPart {
   return { type: "text", text };
 }
 
-function visitCompaction(part: AnyPart, at: Visitor, { holder }: Around): AnyPart {
+function visitCompaction(part: AnyUIPart, at: Visitor, { holder }: Around): AnyUIPart {
   if (holder === "answer") at.boundary(part);
   return part.type === "text" ? at.text(part, "text", "content", "sealed") : at.unknown(part, "content");
 }
 
 /** It goes with the last of its parts. */
-function visitSteering(part: AnyPart, at: Visitor, { convertDataPart }: Around): AnyPart | undefined {
+function visitSteering(part: AnyUIPart, at: Visitor, { convertDataPart }: Around): AnyUIPart | undefined {
   const visited = at.list(part, "parts", visitPart, { convertDataPart, holder: "part" });
-  return visited === part || (visited.parts as readonly AnyPart[]).length > 0 ? visited : undefined;
+  return visited === part || (visited.parts as readonly AnyUIPart[]).length > 0 ? visited : undefined;
 }
 
 /** What a data part became is no data part. */
@@ -80,11 +80,11 @@ const inData: Around = { convertDataPart: () => undefined, holder: "part" };
 
 /** Where what the model would read of a data part changed, that stands in its place. A file stays the application's. */
 function visitData(
-  part: Parameters<ConvertDataPart>[0] & AnyPart,
+  part: Parameters<ConvertDataPart>[0] & AnyUIPart,
   at: Visitor,
   { convertDataPart }: Around,
-): AnyPart | undefined {
-  const converted = convertDataPart(part) as AnyPart | undefined;
+): AnyUIPart | undefined {
+  const converted = convertDataPart(part) as AnyUIPart | undefined;
   if (!converted) return part;
   const visited = visitPart(at.present(converted), at, inData);
   return visited === converted || (visited === undefined && isFile(converted)) ? part : visited;
@@ -137,11 +137,11 @@ function visitOutput(part: ToolPart, at: Visitor): ToolPart {
   return isChanged ? { ...part, approval: { ...approval, reason } } : part;
 }
 
-function withDocumentName(part: AnyPart, at: Visitor): AnyPart {
+function withDocumentName(part: AnyUIPart, at: Visitor): AnyUIPart {
   return /^(image|audio|video)/.test(String(part.mediaType)) ? part : at.fileName(part, "filename");
 }
 
-function mediaPiece(part: AnyPart, of: "content" | "reasoning"): Piece {
+function mediaPiece(part: AnyUIPart, of: "content" | "reasoning"): Piece {
   // A file that the provider already has is sent by its reference; `data` is what a data part may have become.
   const source = part.providerReference === undefined ? (part.url ?? part.data) : undefined;
   const facts = typeof source === "string" ? imageFacts(source) : { bytes: undefined };

@@ -1,6 +1,6 @@
-import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import type { MessageFormat } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
-import { checkObject, kindOf } from "@turnkeep/core/store-kit";
+import { type Fields, invalidOption, kindOf, takeOptions } from "@turnkeep/core/store-kit";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";
@@ -23,6 +23,15 @@ export interface Converted<M> {
   /** By message, each kind once. Empty: nothing was lost. */
   readonly lost: readonly Loss[];
 }
+
+type ConvertOptions<In, Out> = {
+  /** The format of the given messages. */
+  readonly from: Conversion<In, unknown>;
+  /** The format to write. */
+  readonly to: Conversion<unknown, Out>;
+};
+
+const fields = { from: checkConversion, to: checkConversion } satisfies Fields<ConvertOptions<never, never>>;
 
 /**
  * Converts a conversation's messages to another format: texts, images and files, tool calls and their results, and
@@ -51,21 +60,13 @@ export interface Converted<M> {
  */
 export function convert<In, Out>(
   messages: readonly NoInfer<In>[],
-  options: {
-    /** The format of the given messages. */
-    readonly from: Conversion<In, unknown>;
-    /** The format to write. */
-    readonly to: Conversion<unknown, Out>;
-  },
+  options: ConvertOptions<In, Out>,
 ): Converted<Out> {
   if (!Array.isArray(messages)) {
-    throw new TurnkeepError("INVALID_OPTION", `convert takes a list of messages, not ${kindOf(messages)}.`);
+    throw invalidOption(`convert takes a list of messages, not ${kindOf(messages)}.`);
   }
-  const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
-  checkObject("convert's second argument", given, ["from", "to"]);
-  checkConversion("from", given.from);
-  checkConversion("to", given.to);
-  const { from, to } = options;
+  const given = isObject(options) ? options : ({} as ConvertOptions<In, Out>);
+  const { from, to } = takeOptions("convert's second argument", fields, given, "convert's ");
   for (const message of messages) from.format.encode(message);
   if (from.format.name === to.format.name) {
     // Messages of one format hold the same things: the same name means no conversion.
@@ -79,8 +80,7 @@ export function convert<In, Out>(
 function checkConversion(name: string, value: unknown): void {
   if (isObject(value) && isObject(value.format) && typeof value.read === "function") return;
   const what = isObject(value) && typeof value.encode === "function" ? "a message format" : kindOf(value);
-  throw new TurnkeepError(
-    "INVALID_OPTION",
-    `convert's ${name} must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not ${what}.`,
+  throw invalidOption(
+    `${name} must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not ${what}.`,
   );
 }

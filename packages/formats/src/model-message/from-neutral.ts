@@ -93,11 +93,11 @@ function plainOr<P extends { readonly type: string }>(content: P[]): string | P[
   return isPlain ? (only.text as string) : content;
 }
 
-type UserPart = Exclude<UserModelMessage["content"], string>[number];
+type UserModelPart = Exclude<UserModelMessage["content"], string>[number];
 type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
 type ToolPart = ToolModelMessage["content"][number];
 
-function userPart({ part }: SourcedPart): UserPart | undefined {
+function userPart({ part }: SourcedPart): UserModelPart | undefined {
   if (part.type === "text") return { type: "text", text: part.text, ...optionsMember(part) };
   if (part.type !== "media") return undefined;
   const isImage = topType(part.medium) === "image" && part.medium.filename === undefined;

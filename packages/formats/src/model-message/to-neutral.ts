@@ -13,7 +13,7 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 
-interface AnyPart {
+interface ModelPart {
   readonly type: string;
   readonly [member: string]: unknown;
 }
@@ -24,7 +24,7 @@ export function readMessages(messages: readonly ModelMessageLike[], losses: Loss
     const source = { index, losses };
     const { role, content, ...others } = message as unknown as {
       readonly role: NeutralMessage["role"];
-      readonly content: string | readonly AnyPart[];
+      readonly content: string | readonly ModelPart[];
     };
     losses.members(index, "message", others, []);
     if (typeof content === "string")
@@ -56,7 +56,7 @@ const members: Readonly<Record<string, readonly string[]>> = {
   "tool-result": ["toolCallId", "toolName", "output"],
 };
 
-function readPart(part: AnyPart, source: Source): SourcedPart[] {
+function readPart(part: ModelPart, source: Source): SourcedPart[] {
   const { index, losses } = source;
   const { type } = part;
   const read = neutralPart(part, source);
@@ -70,7 +70,7 @@ function readPart(part: AnyPart, source: Source): SourcedPart[] {
   return [sourced(source, type, read)];
 }
 
-function neutralPart(part: AnyPart, source: Source): NeutralPart | undefined {
+function neutralPart(part: ModelPart, source: Source): NeutralPart | undefined {
   const options = optionsOf(part.providerOptions);
   switch (part.type) {
     case "text":
@@ -97,7 +97,7 @@ function neutralPart(part: AnyPart, source: Source): NeutralPart | undefined {
     }
     case "tool-result": {
       const { toolCallId: id, toolName: name } = part as unknown as ToolMembers;
-      return { type: "result", id, name, output: readOutput(part.output as AnyPart, source), ...options };
+      return { type: "result", id, name, output: readOutput(part.output as ModelPart, source), ...options };
     }
     case "tool-approval-request": {
       const { type: _, approvalId, toolCallId, ...more } = part;
@@ -118,7 +118,7 @@ interface ToolMembers {
   readonly input: unknown;
 }
 
-function readOutput(output: AnyPart, source: Source): Output {
+function readOutput(output: ModelPart, source: Source): Output {
   const { type, value } = output;
   source.losses.members(source.index, "tool-result.output", output, ["type", "value", "reason"]);
   switch (type) {
@@ -134,7 +134,7 @@ function readOutput(output: AnyPart, source: Source): Output {
         failed: "denied",
       };
     case "content": {
-      const content = (value as readonly AnyPart[]).flatMap((part) => readOutputPart(part, source));
+      const content = (value as readonly ModelPart[]).flatMap((part) => readOutputPart(part, source));
       return { value: { type: "content", content } };
     }
     default:
@@ -143,7 +143,7 @@ function readOutput(output: AnyPart, source: Source): Output {
   }
 }
 
-function readOutputPart(part: AnyPart, source: Source): OutputPart[] {
+function readOutputPart(part: ModelPart, source: Source): OutputPart[] {
   const { index, losses } = source;
   const kind = `tool-result.${part.type}`;
   const options = optionsOf(part.providerOptions);
@@ -182,7 +182,7 @@ function outputMedium({
   fileId,
   providerReference,
   mediaType,
-}: AnyPart): Medium | undefined {
+}: ModelPart): Medium | undefined {
   const anyType = mediaType ?? (type.startsWith("image-") ? "image/*" : undefined);
   switch (type) {
     case "file":

@@ -2,7 +2,7 @@ import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
 import { derived, joinedMembers, joinedParts } from "@turnkeep/core/format-kit";
 import { checkMessage } from "./check.ts";
 import type { ChatMessage } from "./messages.ts";
-import { type AnyPart, callsOf, legacyName, partsOf } from "./parts.ts";
+import { type AnyChatPart, callsOf, legacyName, partsOf } from "./parts.ts";
 import { visitMessage } from "./visit.ts";
 
 const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
@@ -90,7 +90,7 @@ function holdsMore(message: ChatMessage): boolean {
   return openaiFormat.hasReasoning(message);
 }
 
-function contentParts(message: ChatMessage): readonly AnyPart[] {
+function contentParts(message: ChatMessage): readonly AnyChatPart[] {
   if (typeof message.content === "string") return [{ type: "text", text: message.content }];
   return partsOf(message) ?? [];
 }

@@ -29,10 +29,10 @@ function writeMessage({ role, parts }: NeutralMessage, losses: Losses): ChatMess
   }
 }
 
-type UserPart = ChatTextPart | ChatImagePart | ChatAudioPart | ChatFilePart;
+type UserChatPart = ChatTextPart | ChatImagePart | ChatAudioPart | ChatFilePart;
 
 /** A message of those parts, if there are any; a single text as a text. */
-function said<P extends UserPart>(
+function said<P extends UserChatPart>(
   parts: readonly P[],
   build: (content: string | P[]) => ChatMessage,
 ): ChatMessage[] {
@@ -53,8 +53,8 @@ function texts(parts: readonly SourcedPart[], losses: Losses): ChatTextPart[] {
   });
 }
 
-function userParts(parts: readonly SourcedPart[], losses: Losses): UserPart[] {
-  return parts.flatMap((sourced): UserPart[] => {
+function userParts(parts: readonly SourcedPart[], losses: Losses): UserChatPart[] {
+  return parts.flatMap((sourced): UserChatPart[] => {
     const { part } = sourced;
     if (part.type !== "media") return texts([sourced], losses);
     const media = mediaPart(sourced);
@@ -80,7 +80,7 @@ const audioFormats: Readonly<Record<string, "wav" | "mp3">> = {
 const details: readonly unknown[] = ["auto", "low", "high", "original"];
 
 /** The API takes images by URL, anything else only with its content, or by its own id. */
-function mediaPart({ part }: SourcedPart): Exclude<UserPart, ChatTextPart> | undefined {
+function mediaPart({ part }: SourcedPart): Exclude<UserChatPart, ChatTextPart> | undefined {
   if (part.type !== "media") return undefined;
   const { medium, options } = part;
   const base64 = carriedBase64(medium);

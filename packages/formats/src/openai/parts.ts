@@ -2,7 +2,7 @@ import { asText } from "@turnkeep/core/format-kit";
 import type { ChatMessage } from "./messages.ts";
 
 /** A content part of any type, known or not; its members are what the application gave. */
-export interface AnyPart {
+export interface AnyChatPart {
   readonly type: string;
   readonly text?: unknown;
   readonly refusal?: unknown;
@@ -11,8 +11,8 @@ export interface AnyPart {
   readonly file?: { readonly file_data?: unknown } | null;
 }
 
-export function partsOf(message: ChatMessage): readonly AnyPart[] | undefined {
-  return Array.isArray(message.content) ? (message.content as readonly AnyPart[]) : undefined;
+export function partsOf(message: ChatMessage): readonly AnyChatPart[] | undefined {
+  return Array.isArray(message.content) ? (message.content as readonly AnyChatPart[]) : undefined;
 }
 
 /** Calls as they may come: also of a type that is not known here. */

@@ -11,7 +11,7 @@ import {
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
 import type { ChatMessage } from "./messages.ts";
-import { type AnyPart, type AnyToolCall, callName, callsOf, legacyId, partsOf } from "./parts.ts";
+import { type AnyChatPart, type AnyToolCall, callName, callsOf, legacyId, partsOf } from "./parts.ts";
 
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly ChatMessage[], losses: Losses): NeutralMessage[] {
@@ -118,7 +118,7 @@ function readCall(call: AnyToolCall, source: Source): SourcedPart[] {
   return [sourced(source, kind, { type: "call", id: call.id, name: callName(call), input })];
 }
 
-function readPart(part: AnyPart, source: Source): SourcedPart[] {
+function readPart(part: AnyChatPart, source: Source): SourcedPart[] {
   const { index, losses } = source;
   const { type } = part;
   if (type === "text" && typeof part.text === "string") {
@@ -135,7 +135,7 @@ function readPart(part: AnyPart, source: Source): SourcedPart[] {
   return [sourced(source, type, media.part)];
 }
 
-function mediaPart(part: AnyPart): { part: NeutralPart; known: readonly string[] } | undefined {
+function mediaPart(part: AnyChatPart): { part: NeutralPart; known: readonly string[] } | undefined {
   if (part.type === "image_url" && typeof part.image_url?.url === "string") {
     const { url, detail } = part.image_url;
     const medium = mediumOf(url as string, "image/*");

@@ -10,7 +10,7 @@ import {
 import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { ChatAssistantMessage, ChatFunctionMessage, ChatMessage, ChatToolMessage } from "./messages.ts";
-import { type AnyPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";
+import { type AnyChatPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";
 
 type Of = "content" | "tool-result";
 
@@ -64,7 +64,7 @@ function visitContent<M extends ChatMessage>(message: M, at: Visitor, of: Of): M
   return visited === message || visited.content?.length !== 0 ? visited : undefined;
 }
 
-function visitPart(part: AnyPart, at: Visitor, of: Of): AnyPart | undefined {
+function visitPart(part: AnyChatPart, at: Visitor, of: Of): AnyChatPart | undefined {
   switch (part.type) {
     case "text":
       return at.textPart(part, "text", of);
@@ -197,18 +197,18 @@ function without<T extends object>(of: T, members: readonly string[]): T {
   return Object.fromEntries(Object.entries(of).filter(([name]) => !members.includes(name))) as T;
 }
 
-function imagePiece({ image_url: image }: AnyPart, of: Of): Piece {
+function imagePiece({ image_url: image }: AnyChatPart, of: Of): Piece {
   return { type: "media", ...imageFacts(asText(image?.url), image?.detail), of };
 }
 
-function audioPiece({ input_audio: audio }: AnyPart, of: Of): Piece {
+function audioPiece({ input_audio: audio }: AnyChatPart, of: Of): Piece {
   const format = asText(audio?.format) || "*";
   const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
   const bytes = typeof audio?.data === "string" ? base64Bytes(audio.data) : undefined;
   return { type: "media", mediaType, bytes, of };
 }
 
-function filePiece({ file }: AnyPart, of: Of): Piece {
+function filePiece({ file }: AnyChatPart, of: Of): Piece {
   const data = file?.file_data;
   if (typeof data !== "string") return { type: "media", mediaType: undefined, bytes: undefined, of };
   const facts = dataUrlFacts(data) ?? base64Facts(data);

@@ -1,5 +1,5 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { limit } from "./fields.ts";
+import { integer } from "@turnkeep/core/store-kit";
 import type { Rule, RuleKind } from "./rule.ts";
 
 /** At most this many of something. */
@@ -27,7 +27,7 @@ export function limitOf<N extends string>({
   excesses<M>(messages: readonly M[], format: MessageFormat<M>, limit: number): readonly LimitExcess[];
 }): RuleKind<LimitRule<N>> {
   return {
-    fields: { limit } as RuleKind<LimitRule<N>>["fields"],
+    fields: { limit: integer(0) } as RuleKind<LimitRule<N>>["fields"],
     breaks: (messages, format, { limit }) =>
       excesses(messages, format, limit).map(
         ({ index, needed }) => [index, `${needed} where ${limit} may be`] as const,

@@ -1,5 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
-import type { RuleFields } from "./fields.ts";
+import type { Fields } from "@turnkeep/core/store-kit";
 
 /**
  * One rule of a provider, as data. `source` is where the rule is documented, or a public report of a request that was
@@ -16,7 +16,7 @@ export type Finding = readonly [index: number, problem: string];
 /** What a rule does: one file each in `rules/`, beside the rule's data. All of it is pure, without clock or chance. */
 export interface RuleKind<R extends Rule = Rule> {
   /** What a rule of this kind holds beside its name and its source. */
-  readonly fields: RuleFields<R>;
+  readonly fields: Fields<Omit<R, "rule" | "source">>;
   /** May take whole messages out of a view. */
   readonly leavesOut?: true;
   /**

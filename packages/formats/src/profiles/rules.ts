@@ -3,7 +3,7 @@ import { type AnswerAfterResults, answerAfterResults } from "./rules/answer-afte
 import { type AnswerFiles, answerFiles } from "./rules/answer-files.ts";
 import { type CallIds, callIds } from "./rules/call-ids.ts";
 import { type CallInput, callInput } from "./rules/call-input.ts";
-import { type Calls, calls } from "./rules/calls.ts";
+import { type CallLimit, calls } from "./rules/calls.ts";
 import { type DocumentNames, documentNames } from "./rules/document-names.ts";
 import { type DocumentWithText, documentWithText } from "./rules/document-with-text.ts";
 import { type Documents, documents } from "./rules/documents.ts";
@@ -55,7 +55,7 @@ export type ProviderRule =
   | SameRole
   | ResultsFirst
   | Messages
-  | Calls
+  | CallLimit
   | TextLength
   | Images
   | Documents;

@@ -1,5 +1,5 @@
-import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { checkObject, kindOf } from "@turnkeep/core/store-kit";
+import type { MessageFormat } from "@turnkeep/core";
+import { type Fields, invalidOption, kindOf, takeOptions } from "@turnkeep/core/store-kit";
 import type { ProfileRules } from "./profile-of.ts";
 import { kindOfRule, type RuleName } from "./rules.ts";
 
@@ -12,6 +12,18 @@ export interface Violation {
   readonly problem: string;
   /** Where the rule is documented. */
   readonly source: string;
+}
+
+type ValidateOptions<M> = {
+  /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
+  readonly format: MessageFormat<M>;
+};
+
+const fields = { format: checkFormat } satisfies Fields<ValidateOptions<never>>;
+
+function checkFormat(_: string, format: unknown): void {
+  if (typeof (format as Partial<MessageFormat<never>> | null | undefined)?.encode === "function") return;
+  throw invalidOption("validate needs the messages' format, such as { format: modelMessageFormat }.");
 }
 
 /**
@@ -33,28 +45,16 @@ export interface Violation {
 export function validate<M>(
   messages: readonly M[],
   profile: ProfileRules,
-  options: {
-    /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
-    readonly format: MessageFormat<M>;
-  },
+  options: ValidateOptions<M>,
 ): Violation[] {
   if (!Array.isArray(messages)) {
-    throw new TurnkeepError("INVALID_OPTION", `validate takes a list of messages, not ${kindOf(messages)}.`);
+    throw invalidOption(`validate takes a list of messages, not ${kindOf(messages)}.`);
   }
   if (!Array.isArray(profile?.rules)) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `validate takes a profile, such as openai, not ${kindOf(profile)}.`,
-    );
+    throw invalidOption(`validate takes a profile, such as openai, not ${kindOf(profile)}.`);
   }
-  const format: MessageFormat<M> | undefined = options?.format;
-  if (typeof format?.encode !== "function") {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      "validate needs the messages' format, such as { format: modelMessageFormat }.",
-    );
-  }
-  checkObject("validate's third argument", options, ["format"]);
+  const given = options ?? ({} as ValidateOptions<M>);
+  const { format } = takeOptions("validate's third argument", fields, given);
   for (const message of messages) format.encode(message);
   return profile.rules.flatMap((rule) =>
     Array.from(kindOfRule(rule)?.breaks(messages, format, rule) ?? [], ([index, problem]) => ({

@@ -35,7 +35,7 @@ export class Pieces extends Visitor {
   }
 }
 
-export class Calls extends Visitor {
+export class CallRefs extends Visitor {
   readonly calls: ToolCallRef[] = [];
 
   override call<P extends object>(part: P, { ref }: CallShape<P>): P {
@@ -44,7 +44,7 @@ export class Calls extends Visitor {
   }
 }
 
-export class Results extends Visitor {
+export class ResultRefs extends Visitor {
   readonly results: ToolResultRef[] = [];
 
   override result<P extends object>(part: P, { ref }: ResultShape<P>): P {
@@ -53,7 +53,7 @@ export class Results extends Visitor {
   }
 }
 
-export class Approvals extends Visitor {
+export class ApprovalRefs extends Visitor {
   readonly approvals: ApprovalRef[] = [];
 
   override approval<P extends object>(part: P, { ref }: ApprovalShape<P>): P {

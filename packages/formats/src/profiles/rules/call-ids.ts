@@ -1,7 +1,8 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { callsOfProvider } from "../about.ts";
-import { oneOf, optional, pattern } from "../fields.ts";
+import { pattern } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";

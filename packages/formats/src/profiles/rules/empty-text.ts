@@ -1,5 +1,5 @@
 import type { MessageFormat, Piece } from "@turnkeep/core";
-import { oneOf, optional, truth } from "../fields.ts";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
@@ -17,7 +17,7 @@ const standIn = "(An empty message.)";
 
 /** Empty texts go, and so does a message that holds nothing else; one of the user's says that it was empty. */
 export const emptyText: RuleKind<EmptyText> = {
-  fields: { which: oneOf("empty", "blank"), signed: optional(truth) },
+  fields: { which: oneOf("empty", "blank"), signed: optional(oneOf(true, false)) },
   leavesOut: true,
   repair: (messages, format, { which, signed }) =>
     messages.flatMap((message) => {

@@ -1,6 +1,6 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { isSystem } from "../about.ts";
-import { oneOf, optional } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, type Unshaped, where } from "../rule.ts";
 

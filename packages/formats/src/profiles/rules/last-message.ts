@@ -1,6 +1,6 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { openCalls } from "@turnkeep/core/processors";
-import { optional, truth } from "../fields.ts";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
@@ -15,7 +15,7 @@ const goOn = "Please continue.";
 
 /** The model is asked to go on in the same words now and when its next answer stands there: the beginning stays. */
 export const lastMessage: RuleKind<LastMessage> = {
-  fields: { paused: optional(truth) },
+  fields: { paused: optional(oneOf(true, false)) },
   repair: (messages, format, rule) =>
     messages.flatMap((message, index) => {
       const next = messages[index + 1];

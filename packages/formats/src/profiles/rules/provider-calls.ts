@@ -1,6 +1,7 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { withoutOrphanApprovals } from "../about.ts";
-import { optional, patternsOf, truth } from "../fields.ts";
+import { patternsOf } from "../fields.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /**
@@ -21,7 +22,11 @@ export type ProviderCalls = Rule<
 
 /** The calls that a provider ran itself go, and its results: what the model made of them stays. */
 export const providerCalls: RuleKind<ProviderCalls> = {
-  fields: { own: optional(patternsOf("name", "id")), answered: optional(truth), apart: optional(truth) },
+  fields: {
+    own: optional(patternsOf("name", "id")),
+    answered: optional(oneOf(true, false)),
+    apart: optional(oneOf(true, false)),
+  },
   leavesOut: true,
   repair(messages, format, rule) {
     const refused = refusedCalls(messages, format, rule);

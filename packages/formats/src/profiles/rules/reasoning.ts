@@ -1,6 +1,6 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { oneOf } from "@turnkeep/core/store-kit";
 import { withoutOrphanApprovals } from "../about.ts";
-import { oneOf } from "../fields.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /** `none`: no reasoning is sent back. `bound`: only what was made when everything before it was as it is now. */

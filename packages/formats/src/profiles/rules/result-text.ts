@@ -1,5 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
-import { oneOf } from "../fields.ts";
+import { oneOf } from "@turnkeep/core/store-kit";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /** A result that reports a failed tool also says something; with `any`, no text of any result is blank. */

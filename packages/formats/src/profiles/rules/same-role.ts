@@ -1,7 +1,8 @@
 import type { MessageFormat, Role } from "@turnkeep/core";
 import { joinNeighbours } from "@turnkeep/core/processors";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { answersCalls, isSystem } from "../about.ts";
-import { optional, roles, truth } from "../fields.ts";
+import { roles } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
@@ -15,7 +16,7 @@ export type SameRole = Rule<
 >;
 
 export const sameRole: RuleKind<SameRole> = {
-  fields: { roles, besideResults: optional(truth) },
+  fields: { roles, besideResults: optional(oneOf(true, false)) },
   repair<M>(messages: readonly M[], format: MessageFormat<M>, rule: SameRole) {
     const mayJoin = (first: M, second: M): boolean => belongTogether(first, second, format, rule);
     // A format without the method is refused only where two messages belong together.

@@ -1,7 +1,7 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { CallsById, openCalls } from "@turnkeep/core/processors";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { callsOfProvider } from "../about.ts";
-import { optional, truth } from "../fields.ts";
 import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
@@ -13,7 +13,7 @@ export type ToolResults = Rule<"tool-results", { readonly joins?: boolean | unde
 
 /** Core repairs this in every view, also in one without a profile. */
 export const toolResults: RuleKind<ToolResults> = {
-  fields: { joins: optional(truth) },
+  fields: { joins: optional(oneOf(true, false)) },
   breaks: (messages, format, { joins }) =>
     format.answersInParts === true
       ? unpairedParts(messages, format)
