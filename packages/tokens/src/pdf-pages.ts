@@ -4,7 +4,7 @@ import { bytesOf, type MediumData } from "./image-size.ts";
 const pageObject = /\/Type\s*\/Page(?![a-zA-Z])/g;
 
 /** An object stream: newer PDFs pack their objects into such, deflated. */
-const objectStream = /\/Type\s*\/ObjStm(?![a-zA-Z])[^]{0,1000}?\bstream\r?\n/g;
+const objectStream = /\/Type\s*\/ObjStm(?![a-zA-Z])[\s\S]{0,1000}?\bstream\r?\n/g;
 
 /** `%PDF-` in base64, but for the last character. */
 const encodedHeader = "JVBERi";
