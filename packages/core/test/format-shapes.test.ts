@@ -5,12 +5,32 @@ import { assistant, response, result, text, thrown, tool } from "./format-parts.
 describe("shapes that are refused, by the place and not the content", () => {
   const parts = (part: unknown): unknown => ({ role: "assistant", content: [text, part] });
   const output = (of: unknown): unknown => tool({ ...result("1"), output: of });
+  const hint = (format: string, entry: string): string =>
+    `{ format: ${format} } of @turnkeep/formats/${entry}.`;
 
   test.each<[string, unknown, string]>([
     ["nothing", null, "message must be an object"],
     ["text", "secret", "message must be an object"],
     ["an array", ["secret"], "message must be one message"],
     ["no role", { content: "secret" }, "message.role"],
+    ["a UI message", { role: "user", parts: [text] }, hint("uiMessageFormat()", "ai-sdk")],
+    [
+      "OpenAI's calls",
+      { role: "assistant", content: "secret", tool_calls: [{ id: "1" }] },
+      hint("openaiFormat", "openai"),
+    ],
+    [
+      "OpenAI's result",
+      { role: "tool", tool_call_id: "1", content: "secret" },
+      hint("openaiFormat", "openai"),
+    ],
+    ["Anthropic's call", parts({ type: "tool_use", id: "1" }), hint("anthropicFormat", "anthropic")],
+    [
+      "an item of OpenAI's Responses API",
+      { type: "function_call", call_id: "1" },
+      hint("openaiResponsesFormat", "openai-responses"),
+    ],
+    ["LangChain4j's message", { type: "USER", contents: [] }, hint("langchain4jFormat", "langchain4j")],
     ["another role", { role: "secret", content: "secret" }, "message.role"],
     ["an inherited role", { role: "toString", content: "" }, "message.role"],
     ["no content", { role: "user" }, "message.content must be a text or an array of parts"],

@@ -1,4 +1,5 @@
 import { isObject } from "../values.ts";
+import { hintOfFormat } from "./other-formats.ts";
 
 export const roles: readonly string[] = ["system", "user", "assistant", "tool"];
 
@@ -38,6 +39,8 @@ function messageProblem(message: unknown): string | undefined {
   if (Array.isArray(message))
     return must("message", "one message: give those of an array apart, add(...messages)");
   if (!isObject(message)) return must("message", "an object with role and content");
+  const hint = hintOfFormat(message);
+  if (hint !== undefined) return hint;
   const { role, content } = message;
   if (typeof role !== "string" || !roles.includes(role))
     return must("message.role", `one of ${roles.join(", ")}`);
