@@ -23,15 +23,20 @@ export class WorkMeter {
     this.#session.disconnect();
   }
 
-  async workOf(run: () => unknown): Promise<number> {
+  /** The work of each, one after the other. */
+  async workOf(runs: readonly (() => unknown)[]): Promise<number[]> {
+    const work: number[] = [];
     await this.#blocks();
-    const builtIns = countBuiltIns();
-    try {
-      await run();
-    } finally {
-      builtIns.restore();
+    for (const run of runs) {
+      const builtIns = countBuiltIns();
+      try {
+        await run();
+      } finally {
+        builtIns.restore();
+      }
+      work.push((await this.#blocks()) + builtIns.count());
     }
-    return (await this.#blocks()) + builtIns.count();
+    return work;
   }
 
   /** How many blocks were entered since the last time. */
