@@ -1,6 +1,6 @@
 /** Passes values from a producer to a consumer, in order. */
 export class EventQueue<T> {
-  readonly #values: T[] = [];
+  #values: T[] = [];
   #wake: (() => void) | undefined;
   #ended = false;
 
@@ -17,7 +17,11 @@ export class EventQueue<T> {
   /** Ends once {@link EventQueue.end} was called and everything before it was taken. */
   async *values(): AsyncGenerator<T, void> {
     for (;;) {
-      while (this.#values.length > 0) yield this.#values.shift() as T;
+      while (this.#values.length > 0) {
+        const taken = this.#values;
+        this.#values = [];
+        yield* taken;
+      }
       if (this.#ended) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -435,3 +435,29 @@ test("one message may ask for tens of thousands of approvals", async () => {
   await memory.add(...messages);
   expect(await memory.messages()).toEqual(messages);
 });
+
+test("calls that share an id, their requests and the approvals of these are each shown once", async () => {
+  const asking = (approvalId: string): ModelMessage =>
+    assistant([
+      { type: "tool-call", toolCallId: "c", toolName: "pay", input: { approvalId } },
+      { type: "tool-approval-request", approvalId, toolCallId: "c" },
+    ]);
+  const approved = (approvalId: string): ModelMessage => ({
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId, approved: true }],
+  });
+  const asked = [user("Pay twice."), asking("1"), asking("2"), approved("2"), approved("1")];
+  const { view } = await shownOf([...asked, user("And?")]);
+  const never = interrupted("c", "pay");
+  expect(view).toEqual([
+    ...[user("Pay twice."), asking("1"), approved("1"), never, asking("2"), approved("2"), never],
+    user("And?"),
+  ]);
+});
+
+test("one message with the results of calls between which others were not answered is shown with each of its own", async () => {
+  const calls = ["a", "x", "b", "y", "a"];
+  const { view } = await shownOf([user("Go"), ...calls.map(call), results("a", "b", "a"), user("And?")]);
+  const pairs = calls.map((id) => [call(id), "xy".includes(id) ? interrupted(id) : result(id)]);
+  expect(view).toEqual([user("Go"), ...pairs.flat(), user("And?")]);
+});

@@ -1,5 +1,6 @@
 import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
+import { CallsById } from "@turnkeep/core/processors";
 import { type Fields, onAbort, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { newCallId } from "../call-id.ts";
@@ -220,13 +221,13 @@ function withSentNames<M>(message: M, tools: ReadonlySet<string>): M {
 function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): ModelResponse<M> {
   const { content = [] } = response.messages.find(({ role }) => role === "assistant") ?? {};
   // In messages the SDK replaces an input that it could not read with an empty object.
-  const rest = [...toolCalls];
+  const calls = new CallsById<Answer["toolCalls"][number]>();
+  // In order, because calls of one answer may share an id.
+  calls.askTogether(toolCalls.map((call) => [call.toolCallId, call]));
   const kept = Array.isArray(content)
     ? content.map((part: SdkPart) => {
         if (part.type !== "tool-call") return part;
-        // In order, because calls of one answer may share an id.
-        const at = rest.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
-        const [call] = at < 0 ? [] : rest.splice(at, 1);
+        const call = calls.take(part.toolCallId ?? "");
         return call === undefined || isObject(call.input) ? part : withUnreadable(part, call.input);
       })
     : content;

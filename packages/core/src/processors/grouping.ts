@@ -8,18 +8,30 @@ import type { Bond } from "./pairs.ts";
 /** The messages of one step, or of several steps that one message with results for all of them holds together. */
 export class Group<M> {
   /** Its place among the groups: that of its oldest step. */
-  readonly at: number;
+  at: number;
+  /** In any order. */
   readonly steps: Step<M>[];
   tokens = 0;
+  #oldest: Step<M>;
 
   constructor(at: number, step: Step<M>) {
     this.at = at;
     this.steps = [step];
+    this.#oldest = step;
   }
 
   /** Of its first message. */
   get role(): Role | undefined {
-    return this.steps[0]?.items[0]?.role;
+    return this.#oldest.items[0]?.role;
+  }
+
+  takeIn(other: Group<M>): void {
+    if (other.at < this.at) {
+      this.at = other.at;
+      this.#oldest = other.#oldest;
+    }
+    pushAll(this.steps, other.steps);
+    this.tokens += other.tokens;
   }
 
   /** Where its messages stand in the list. */
@@ -144,12 +156,13 @@ export class Grouping<M> implements ListState {
     }
     const [one, other] = bond.map((at) => this.#groupWith(at)) as [Group<M>, Group<M>];
     if (one === other) return;
-    const [older, newer] = one.at < other.at ? [one, other] : [other, one];
-    for (const step of newer.steps) this.#groupOf.set(step, older);
-    pushAll(older.steps, newer.steps);
-    older.tokens += newer.tokens;
-    this.#groups[newer.at] = undefined;
-    this.#changed(older.at);
+    // The smaller joins the larger, so that a step changes its group few times, however many messages join one by one.
+    const [larger, smaller] = one.steps.length < other.steps.length ? [other, one] : [one, other];
+    for (const group of [larger, smaller]) this.#groups[group.at] = undefined;
+    for (const step of smaller.steps) this.#groupOf.set(step, larger);
+    larger.takeIn(smaller);
+    this.#groups[larger.at] = larger;
+    this.#changed(larger.at);
   }
 
   #changed(at: number): void {

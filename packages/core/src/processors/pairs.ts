@@ -75,9 +75,9 @@ export class Pairing {
   /** Forgets the newest message, with which no message is paired that stays. */
   leave<M>({ seq: at, calls, approvals }: Item<M>, pairs: MessagePairs): void {
     for (const { id } of calls) this.#calls.forget(id, pairs.calls.get(id) as PairedCall);
-    for (const id of pairs.results.keys()) if (this.#early.get(id).at(-1)?.at === at) this.#early.pop(id);
+    for (const id of pairs.results.keys()) if (this.#early.newest(id)?.at === at) this.#early.pop(id);
     for (const { approvalId } of approvals)
-      if (this.#requests.get(approvalId).at(-1)?.at === at) this.#requests.pop(approvalId);
+      if (this.#requests.newest(approvalId)?.at === at) this.#requests.pop(approvalId);
     this.#run = pairs.run;
     this.#run.callers.delete(at);
   }
@@ -115,7 +115,7 @@ export class Pairing {
     for (const approval of given) {
       const { approvalId } = approval;
       if (approval.kind === "response") {
-        approvals.set(approvalId, this.#requests.get(approvalId).at(-1)?.call);
+        approvals.set(approvalId, this.#requests.newest(approvalId)?.call);
         continue;
       }
       const call = this.#calls.callOf(approval.toolCallId);

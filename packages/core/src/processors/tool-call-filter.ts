@@ -66,6 +66,13 @@ export function toolCallFilter(options?: ToolCallFilterOptions): AnyProcessor {
   const names = exclude && new Set(exclude);
   const isExcluded = (name: string | undefined): boolean =>
     names === undefined || (name !== undefined && names.has(name));
+  // Asked once, however many results answer calls that share an id.
+  const excludedCalls = new WeakMap<PairedCall, boolean>();
+  const isExcludedCall = (call: PairedCall): boolean => {
+    const isOut = excludedCalls.get(call) ?? call.names.every(isExcluded);
+    excludedCalls.set(call, isOut);
+    return isOut;
+  };
   const copyOf = copiesPerMessage();
   const processor: AnyProcessor = {
     name: "tool-call-filter",
@@ -90,7 +97,7 @@ export function toolCallFilter(options?: ToolCallFilterOptions): AnyProcessor {
         keepLastSteps === undefined ? runningSteps(list) : newestSteps(list, calling, keepLastSteps);
       const filtered = (at: number): M | undefined => {
         const message = messages[at] as M;
-        const gone = goneFrom(at, border.from, steps, isExcluded);
+        const gone = goneFrom(at, border.from, steps, { isExcluded, isExcludedCall });
         if (gone === undefined) return message;
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
@@ -184,17 +191,22 @@ function isWorkedOn<M>(newest: M, step: Step<M>, format: MessageFormat<M>): bool
   return hasOpenCalls(step) || ends !== "content";
 }
 
+interface Exclusion {
+  isExcluded(name: string | undefined): boolean;
+  isExcludedCall(call: PairedCall): boolean;
+}
+
 /** What is left out of a message if steps from that place on keep their calls; `undefined` if nothing is. */
 function goneFrom<M>(
   at: number,
   keptFrom: number,
   steps: ListSteps<M>,
-  isExcluded: (name: string | undefined) => boolean,
+  { isExcluded, isExcludedCall }: Exclusion,
 ): Gone | undefined {
   const { calls, results, approvals } = steps.pairs[at] as MessagePairs;
   if (calls.size + results.size + approvals.size === 0) return undefined;
   const isOut = (call: PairedCall | undefined): boolean =>
-    call !== undefined && steps.placeOf(call.at) < keptFrom && call.names.every(isExcluded);
+    call !== undefined && steps.placeOf(call.at) < keptFrom && isExcludedCall(call);
   const idsOut = (paired: ReadonlyMap<string, PairedCall | undefined>): string[] =>
     [...paired].flatMap(([id, call]) => (isOut(call) ? [id] : []));
   const orphans = (steps.items[at] as Item<M>).results

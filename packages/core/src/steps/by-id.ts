@@ -1,46 +1,50 @@
-import { append } from "../values.ts";
+import { Line } from "./line.ts";
 
 /** Values by an id that they share, oldest first. */
 export class ById<T> {
-  readonly #lists: Map<string, T[]> = new Map();
+  readonly #lines: Map<string, Line<T>> = new Map();
 
-  get(id: string): readonly T[] {
-    return this.#lists.get(id) ?? none;
+  all(id: string): Iterable<T> {
+    return this.#lines.get(id) ?? none;
+  }
+
+  newest(id: string): T | undefined {
+    return this.#lines.get(id)?.newest;
   }
 
   /** Puts a value last. */
   push(id: string, value: T): void {
-    append(this.#lists, id, value);
+    let line = this.#lines.get(id);
+    if (line === undefined) {
+      line = new Line();
+      this.#lines.set(id, line);
+    }
+    line.push(value);
   }
 
   /** Puts a value last, unless it is. */
   add(id: string, value: T): void {
-    if (this.get(id).at(-1) !== value) this.push(id, value);
+    if (this.newest(id) !== value) this.push(id, value);
   }
 
-  /** Takes out the last value. */
+  /** Takes out the newest value. */
   pop(id: string): T | undefined {
-    const list = this.#lists.get(id);
-    const last = list?.pop();
-    if (list?.length === 0) this.#lists.delete(id);
-    return last;
+    const line = this.#lines.get(id);
+    const newest = line?.pop();
+    if (line?.isEmpty) this.#lines.delete(id);
+    return newest;
   }
 
-  /** Does nothing for a value that is not there. The oldest and the newest, which nearly all are, cost no search. */
+  /** Does nothing for a value that is not there. */
   delete(id: string, value: T): void {
-    const list = this.#lists.get(id);
-    if (list === undefined) return;
-    if (list[0] === value) list.shift();
-    else {
-      const index = list.lastIndexOf(value);
-      if (index >= 0) list.splice(index, 1);
-    }
-    if (list.length === 0) this.#lists.delete(id);
+    const line = this.#lines.get(id);
+    line?.delete(value);
+    if (line?.isEmpty) this.#lines.delete(id);
   }
 
   /** All values, id by id. */
   *values(): Generator<T, undefined> {
-    for (const list of this.#lists.values()) yield* list;
+    for (const line of this.#lines.values()) yield* line;
   }
 }
 

@@ -35,7 +35,7 @@ export class Links<M> {
     const asked = new Set(approvals.flatMap((each) => (each.kind === "request" ? each.approvalId : [])));
     for (const { kind, approvalId } of approvals) {
       if (kind === "request" || asked.has(approvalId)) continue;
-      const asker = this.#requests.get(approvalId).at(-1);
+      const asker = this.#requests.newest(approvalId);
       answered.push({ callId: asker?.approvals.get(approvalId) ?? approvalId, asker });
     }
     return answered;
@@ -56,8 +56,8 @@ export class Links<M> {
   }
 
   /** The steps of results that came before their call. */
-  orphans(callId: string): readonly Step<M>[] {
-    return this.#orphans.get(callId);
+  orphans(callId: string): Iterable<Step<M>> {
+    return this.#orphans.all(callId);
   }
 
   /** Adds a message to a step, and records what it calls, answers and asks; `own` are the ids of its calls. */

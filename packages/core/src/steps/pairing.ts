@@ -44,7 +44,7 @@ export class CallsById<Call> {
 
   /** The call that a result belongs to; `undefined` for an orphan. */
   callOf(callId: string): Call | undefined {
-    return this.#waiting.get(callId).at(-1) ?? this.#made.get(callId).at(-1);
+    return this.#waiting.newest(callId) ?? this.#made.newest(callId);
   }
 
   /** Gives a result to the call that waits for it; `undefined` if none does. */
@@ -54,7 +54,7 @@ export class CallsById<Call> {
 
   /** Gives a result to its call, which waits no longer; `undefined` for an orphan. */
   answer(callId: string): Call | undefined {
-    return this.take(callId) ?? this.#made.get(callId).at(-1);
+    return this.take(callId) ?? this.#made.newest(callId);
   }
 
   /** The calls that wait. */

@@ -86,7 +86,10 @@ export function approvedCalls<M>(step: Step<M>, { approvals }: Pick<Item<M>, "ap
 
 /** The same without those that it answers too late: the model has been shown them as interrupted. */
 export function approvedInTime<M>(step: Step<M>, item: Item<M>): string[] {
-  return approvedCalls(step, item).filter((callId) => item.meta.late?.includes(callId) !== true);
+  const approved = approvedCalls(step, item);
+  if (approved.length === 0 || item.meta.late === undefined) return approved;
+  const late = new Set(item.meta.late);
+  return approved.filter((callId) => !late.has(callId));
 }
 
 /** Whether a message approves one of these calls in time. */

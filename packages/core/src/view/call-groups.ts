@@ -3,6 +3,7 @@ import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { resultsInTime } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
+import { append } from "../values.ts";
 import { interruptedCalls, type MayStayOpen } from "./missing-results.ts";
 
 /** Calls of a step that are shown with all their results directly behind them. */
@@ -38,17 +39,21 @@ export function callGroupsOf<M>(
   format: MessageFormat<M>,
 ): CallGroup<M>[] {
   const groups: CallGroup<M>[] = [];
+  const callers = callersOf(step, mayStay, format);
+  const requestsOf = requestsApart(step, callers);
   let shownUpTo = 0;
-  const add = (callers: readonly Caller<M>[], group = groupOf(callers, shownUpTo, step, format)): void => {
+  const made = (callers: readonly Caller<M>[]): CallGroup<M> =>
+    groupOf(callers, shownUpTo, step, requestsOf, format);
+  const add = (callers: readonly Caller<M>[], group = made(callers)): void => {
     groups.push(group);
     shownUpTo = (callers.at(-1) as Caller<M>).index + 1;
   };
   // In some formats the user's message holds the results beside what the user says, and cannot be taken apart.
   const saidBeside = step.items.some(({ role, results }) => role === "user" && results.length > 0);
-  for (const callers of answeredTogether(callersOf(step, mayStay, format), step, format)) {
-    const group = groupOf(callers, shownUpTo, step, format);
-    if (callers.length === 1 || group.messages.length === 1 || saidBeside) add(callers, group);
-    else for (const caller of callers) add([caller]);
+  for (const together of answeredTogether(callers, step, format)) {
+    const group = made(together);
+    if (together.length === 1 || group.messages.length === 1 || saidBeside) add(together, group);
+    else for (const caller of together) add([caller]);
   }
   return groups;
 }
@@ -105,19 +110,46 @@ function areTogether<M>(
   return items.slice(first.index, second.index + 1).every(holdsNoResult);
 }
 
+/** The requests for approval that stand apart from calls, by their callers: the newest before them, else the first after. */
+function requestsApart<M>(
+  { items, approvals }: Step<M>,
+  callers: readonly Caller<M>[],
+): ReadonlyMap<Caller<M>, readonly number[]> {
+  const requests = new Map<Caller<M>, number[]>();
+  if (approvals.size === 0) return requests;
+  const first = new Map(callers.toReversed().flatMap((caller) => idsOf(caller).map((id) => [id, caller])));
+  const newest = new Map<string, Caller<M>>();
+  const byIndex = new Map(callers.map((caller) => [caller.index, caller]));
+  for (const [index, item] of items.entries()) {
+    const caller = byIndex.get(index);
+    if (caller !== undefined) for (const id of idsOf(caller)) newest.set(id, caller);
+    else
+      for (const id of requestedCalls(item)) {
+        const asker = newest.get(id) ?? first.get(id);
+        if (asker !== undefined) append(requests, asker, index);
+      }
+  }
+  return requests;
+}
+
+function idsOf<M>({ item }: Caller<M>): string[] {
+  return item.calls.map(({ id }) => id);
+}
+
 /** A group with what the step holds from an index on. */
 function groupOf<M>(
   group: readonly Caller<M>[],
   from: number,
-  { items, approvals }: Step<M>,
+  { items }: Step<M>,
+  requestsOf: ReadonlyMap<Caller<M>, readonly number[]>,
   format: MessageFormat<M>,
 ): CallGroup<M> {
   const [first, last] = [group[0] as Caller<M>, group.at(-1) as Caller<M>];
   const calls = group.flatMap(({ item }) => item.calls);
-  const callIds = new Set(calls.map(({ id }) => id));
-  const isRequestApart = (item: Item<M>, index: number): boolean =>
-    (index < first.index || index > last.index) && isRequest(item, callIds);
-  const requests = approvals.size === 0 ? [] : items.filter(isRequestApart);
+  const requests = [...new Set(group.flatMap((caller) => requestsOf.get(caller) ?? []))]
+    .filter((index) => index < first.index || index > last.index)
+    .sort((a, b) => a - b)
+    .map((index) => items[index] as Item<M>);
   const shownItems = [...items.slice(first.index, last.index + 1), ...requests];
   return {
     callers: group.map(({ item }) => item),
@@ -151,8 +183,8 @@ export function isSaidBetween<M>({ role, calls, results, approvals }: Item<M>): 
   return role === "assistant" && calls.length + results.length + approvals.length === 0;
 }
 
-/** Whether a message asks to approve one of the calls of another. Providers refuse one that holds only a request. */
-function isRequest<M>(item: Item<M>, callIds: ReadonlySet<string>): boolean {
-  if (item.role !== "assistant" || item.results.length > 0) return false;
-  return item.approvals.some((approval) => approval.kind === "request" && callIds.has(approval.toolCallId));
+/** The calls of others that a message asks to approve. Providers refuse one that holds only a request. */
+function requestedCalls<M>({ role, results, approvals }: Item<M>): string[] {
+  if (role !== "assistant" || results.length > 0) return [];
+  return approvals.flatMap((approval) => (approval.kind === "request" ? approval.toolCallId : []));
 }

@@ -22,12 +22,12 @@ export function interruptedCalls(
 /** The message in which results answer those of its calls, if the format has them there. */
 export function answeredInPlace<M>(
   message: M,
-  step: Step<M>,
+  unapproved: ReadonlySet<string>,
   interrupted: readonly ToolCallRef[],
   format: MessageFormat<M>,
 ): M | undefined {
   if (interrupted.length === 0 || format.interrupted === undefined) return undefined;
-  return byText(step, interrupted).reduce(
+  return byText(unapproved, interrupted).reduce(
     (copy, { calls, text }) => format.interrupted?.(copy, calls, text) ?? copy,
     message,
   );
@@ -35,22 +35,27 @@ export function answeredInPlace<M>(
 
 /** The messages that answer those calls of a step. */
 export function missingResults<M>(
-  step: Step<M>,
+  unapproved: ReadonlySet<string>,
   interrupted: readonly ToolCallRef[],
   format: MessageFormat<M>,
 ): M[] {
-  return byText(step, interrupted).flatMap(({ calls, text }) => format.interruptedResults(calls, text));
+  return byText(unapproved, interrupted).flatMap(({ calls, text }) => format.interruptedResults(calls, text));
 }
 
-/** Which calls are answered by which text. A call that no longer waits for the user may have run. */
-function byText<M>(
-  step: Step<M>,
-  interrupted: readonly ToolCallRef[],
-): { readonly calls: readonly ToolCallRef[]; readonly text: string }[] {
+/** The ids of a step's calls that wait for the user. */
+export function unapprovedCalls<M>(step: Step<M>): ReadonlySet<string> {
   const unapproved = new Set(step.approvals.values());
   for (const item of unapproved.size === 0 ? [] : step.items) {
     for (const callId of approvedInTime(step, item)) unapproved.delete(callId);
   }
+  return unapproved;
+}
+
+/** Which calls are answered by which text. A call that no longer waits for the user may have run. */
+function byText(
+  unapproved: ReadonlySet<string>,
+  interrupted: readonly ToolCallRef[],
+): { readonly calls: readonly ToolCallRef[]; readonly text: string }[] {
   return [
     { calls: interrupted.filter(({ id }) => !unapproved.has(id)), text: interruptedText },
     { calls: interrupted.filter(({ id }) => unapproved.has(id)), text: unapprovedText },

@@ -3,9 +3,10 @@ import { messageOf } from "../steps/item.ts";
 import { IdCounts, resultsInTime } from "../steps/pairing.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { approvesOneOf, type Step } from "../steps/step.ts";
-import { interruptedCalls, type MayStayOpen, missingResults } from "./missing-results.ts";
+import { interruptedCalls, type MayStayOpen, missingResults, unapprovedCalls } from "./missing-results.ts";
 import type { Repaired } from "./repair.ts";
-import { ResultQuota, withOnly } from "./result-quota.ts";
+import { ResultQuota } from "./result-quota.ts";
+import { withOnly } from "./with-only.ts";
 
 /**
  * A step whose answer may have several parts keeps their order and that of the results. Only a result that came before
@@ -44,6 +45,6 @@ export function repairAnswerParts<M>(
   pushAll(repaired.messages, early);
   const interrupted = interruptedCalls(calls, resultsInTime(step), mayStay);
   if (interrupted.length === 0) return;
-  pushAll(repaired.messages, missingResults(step, interrupted, format));
+  pushAll(repaired.messages, missingResults(unapprovedCalls(step), interrupted, format));
   for (const { id } of interrupted) repaired.interruptedCalls.push(id);
 }

@@ -1,20 +1,21 @@
 import type { MessageFormat } from "../message-format.ts";
-import { ById } from "../steps/by-id.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { approvedInTime, approvesOneOf, type Step } from "../steps/step.ts";
+import type { Step } from "../steps/step.ts";
+import { Answers } from "./answers.ts";
 import { BehindCalls } from "./behind-calls.ts";
 import { type CallGroup, callGroupsOf, isSaidBetween } from "./call-groups.ts";
-import { answeredInPlace, type MayStayOpen, missingResults } from "./missing-results.ts";
+import { answeredInPlace, type MayStayOpen, missingResults, unapprovedCalls } from "./missing-results.ts";
 import type { Repaired } from "./repair.ts";
-import { ResultQuota, withOnly } from "./result-quota.ts";
+import { withOnly } from "./with-only.ts";
 
 /** A step under repair. */
 interface StepRepair<M> {
-  readonly step: Step<M>;
   readonly format: MessageFormat<M>;
   readonly repaired: Repaired<M>;
-  readonly quota: ResultQuota;
+  readonly answers: Answers<M>;
+  /** The ids of the calls that wait for the user. */
+  readonly unapproved: ReadonlySet<string>;
   /** The messages of which something is shown. */
   readonly shownItems: Set<Item<M>>;
 }
@@ -28,45 +29,29 @@ export function repairWholeAnswers<M>(
 ): void {
   const groups = callGroupsOf(step, mayStay, format);
   const others = step.items.filter((item) => item.calls.length === 0);
-  const answersTo = answersByCall(others, step);
-  const quota = new ResultQuota(groups.flatMap(({ callers }) => callers));
-  const repair: StepRepair<M> = { step, format, repaired, quota, shownItems: new Set() };
-  for (const group of groups) {
+  const answers = new Answers(others, step, groups, format);
+  const unapproved = unapprovedCalls(step);
+  const repair: StepRepair<M> = { format, repaired, answers, unapproved, shownItems: new Set() };
+  for (const [place, group] of groups.entries()) {
     for (const call of group.interrupted) repaired.interruptedCalls.push(call.id);
     for (const item of group.shownItems) repair.shownItems.add(item);
-    quota.ask(group.calls);
     const isAnswered = showCalls(group, repair);
-    showAnswers(group, answersTo(group), isAnswered, repair);
+    showAnswers(group, answers.of(place), isAnswered, repair);
   }
   showRest(others, groups, repair);
 }
 
-/** By a group of calls, the messages that answer them, in order. Looks at each message once, however many groups there are. */
-function answersByCall<M>(
-  items: readonly Item<M>[],
-  step: Step<M>,
-): (group: CallGroup<M>) => readonly Item<M>[] {
-  const indices = new ById<number>();
-  for (const [index, item] of items.entries()) {
-    for (const { id } of item.results) indices.add(id, index);
-    for (const callId of approvedInTime(step, item)) indices.add(callId, index);
-  }
-  return ({ calls }) => {
-    const answering = new Set([...new Set(calls.map(({ id }) => id))].flatMap((id) => indices.get(id)));
-    return [...answering].sort((a, b) => a - b).map((index) => items[index] as Item<M>);
-  };
-}
-
 /** Shows the calls; answers whether the interrupted ones are answered in their message. */
-function showCalls<M>(group: CallGroup<M>, { step, format, repaired }: StepRepair<M>): boolean {
+function showCalls<M>(group: CallGroup<M>, { unapproved, format, repaired }: StepRepair<M>): boolean {
   const { saidBefore, interrupted } = group;
   const [first, ...apart] = group.messages;
   const message = first as M;
-  const inPlace = answeredInPlace(message, step, interrupted, format);
+  const inPlace = answeredInPlace(message, unapproved, interrupted, format);
   // A late result may be in the message of its call.
   const interruptedIds = new Set(interrupted.map((call) => call.id));
   const caller = group.callers[0] as Item<M>;
-  const isLate = (id: string): boolean => interruptedIds.has(id) && caller.meta.late?.includes(id) === true;
+  const lateIds = new Set(caller.meta.late);
+  const isLate = (id: string): boolean => interruptedIds.has(id) && lateIds.has(id);
   const hasLate = caller.results.some((result) => isLate(result.id));
   const timely = hasLate ? format.without(message, { toolResults: isLate }) : message;
   if (hasLate) repaired.leftOut.push(caller.id);
@@ -75,24 +60,20 @@ function showCalls<M>(group: CallGroup<M>, { step, format, repaired }: StepRepai
   return inPlace !== undefined;
 }
 
-/** Shows what answers the calls of a group, of messages that may. */
+/** Shows what answers the calls of a group. */
 function showAnswers<M>(
-  { calls, interrupted }: CallGroup<M>,
-  items: readonly Item<M>[],
+  { interrupted }: CallGroup<M>,
+  answers: ReturnType<Answers<M>["of"]>,
   isAnswered: boolean,
-  { step, format, repaired, quota, shownItems }: StepRepair<M>,
+  { unapproved, format, repaired, shownItems }: StepRepair<M>,
 ): void {
-  const callIds = new Set(calls.map((call) => call.id));
   const behind = new BehindCalls(interrupted, format);
-  for (const item of items) {
-    const results = quota.take(item);
-    if (results.size === 0 && !approvesOneOf(callIds, step, item)) continue;
+  for (const { item, results, message } of answers) {
     shownItems.add(item);
-    const message = withOnly(item, results, format);
     const resultIds = [...results].map((result) => result.id);
     if (message !== undefined) behind.add(item, message, resultIds);
   }
-  const missing = isAnswered ? [] : missingResults(step, interrupted, format);
+  const missing = isAnswered ? [] : missingResults(unapproved, interrupted, format);
   pushAll(repaired.messages, behind.messages(missing));
 }
 
@@ -100,7 +81,7 @@ function showAnswers<M>(
 function showRest<M>(
   items: readonly Item<M>[],
   groups: readonly CallGroup<M>[],
-  { format, repaired, quota, shownItems }: StepRepair<M>,
+  { format, repaired, answers, shownItems }: StepRepair<M>,
 ): void {
   const saidBefore = new Set(groups.flatMap((group) => group.saidBefore));
   for (const item of items) {
@@ -109,7 +90,7 @@ function showRest<M>(
       continue;
     }
     if (groups.length > 0 || item.role === "tool") {
-      if (!shownItems.has(item) || !quota.showsAll(item)) repaired.leftOut.push(item.id);
+      if (!shownItems.has(item) || !answers.showsAll(item)) repaired.leftOut.push(item.id);
       continue;
     }
     const message = withOnly(item, new Set(), format);

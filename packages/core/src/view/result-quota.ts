@@ -1,7 +1,6 @@
-import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
-import { type Item, messageOf } from "../steps/item.ts";
+import type { ToolCallRef, ToolResultRef } from "../message-format.ts";
+import type { Item } from "../steps/item.ts";
 import { IdCounts } from "../steps/pairing.ts";
-import { append } from "../values.ts";
 
 /** Which results of a step its view may still show: as many as it shows calls of their id. */
 export class ResultQuota {
@@ -29,27 +28,4 @@ export class ResultQuota {
     }
     return taken;
   }
-
-  /** Whether all results of a message are shown. */
-  showsAll({ results }: Item<unknown>): boolean {
-    return results.every((result) => this.#shown.has(result));
-  }
-}
-
-/** The message with these of its results, and no other. */
-export function withOnly<M>(
-  item: Item<M>,
-  results: ReadonlySet<ToolResultRef>,
-  format: MessageFormat<M>,
-): M | undefined {
-  const message = messageOf(item);
-  if (item.results.every((result) => results.has(result))) return message;
-  // Asked by id: of those that share one, in their order.
-  const stays = new Map<string, boolean[]>();
-  for (const result of item.results.toReversed()) append(stays, result.id, results.has(result));
-  const isLeftOut = (id: string): boolean => {
-    const sharing = stays.get(id) ?? [];
-    return !((sharing.length > 1 ? sharing.pop() : sharing[0]) ?? false);
-  };
-  return format.without(message, { toolResults: isLeftOut });
 }

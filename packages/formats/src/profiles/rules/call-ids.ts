@@ -53,19 +53,23 @@ function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: 
     }
     const isRenamed = ({ id }: { id: string }): boolean => (newest.get(id) ?? id) !== id;
     if (!calls.some(isRenamed) && !results.some(isRenamed)) return message;
-    const ofRequests: NewIds = new Map([...ofCalls].map(([id, all]) => [id, [...all]]));
+    // The first of an id is taken first.
     const unused: Readonly<Record<CallPlace, NewIds>> = {
-      call: ofCalls,
-      result: ofResults,
-      request: ofRequests,
+      call: backwards(ofCalls),
+      result: backwards(ofResults),
+      request: backwards(ofCalls),
     };
-    const next = (id: string, of?: CallPlace): string | undefined => of && unused[of].get(id)?.shift();
+    const next = (id: string, of?: CallPlace): string | undefined => of && unused[of].get(id)?.pop();
     return methodOf(format, "renameCalls")(message, (id, of) => next(id, of) ?? newest.get(id) ?? id);
   });
 }
 
 /** By id, the new ids of the calls that bear it, or of what belongs to them, in their order. */
 type NewIds = Map<string, string[]>;
+
+function backwards(newIds: NewIds): NewIds {
+  return new Map([...newIds].map(([id, all]) => [id, all.toReversed()]));
+}
 
 /** What gives each call of a list, in order, the id that it is shown under; adds those that it makes to the `taken`. */
 function newIds({ pattern, unique }: CallIds, taken: Set<string>) {
