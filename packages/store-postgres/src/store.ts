@@ -5,7 +5,7 @@ import { identifiersOf, migrateStatements, migrationsOf, throwMigrationError } f
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
 import { listedOf, lostAmong, pageOf, removedOf, snapshotOf, storedOf } from "./records.ts";
 import { hiddenError, storeName } from "./refusals.ts";
-import { Statements, type SweepRow } from "./sql.ts";
+import { Statements, type SweepPlace, type SweepRow, sweepBatch } from "./sql.ts";
 import { Updates } from "./updates.ts";
 
 /** A memory's key, which a cursor contains. */
@@ -117,13 +117,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async sweep({ run }) {
       let removed = 0;
-      for (let after: string | null = "0"; after !== null; ) {
+      for (let after: SweepPlace = { at: "-infinity", key: "0" }; ; ) {
         const [batch]: SweepRow[] = await run(sql.sweep(after));
         removed += Number(batch?.removed);
-        if (batch?.found !== batch?.removed) throw hiddenError("an expired memory");
-        after = batch?.last ?? null;
+        if (batch?.found !== batch?.settled) throw hiddenError("a memory whose time to be swept has come");
+        if (Number(batch?.found) < sweepBatch) return removed;
+        after = batch as SweepPlace;
       }
-      return removed;
     },
   });
 

@@ -18,6 +18,8 @@ export class Updates {
   readonly #memories: string;
   readonly #messages: string;
   readonly #expiry: string;
+  /** A write prolongs the memory's life. When a sweep looks at it stays, unless that were too late. */
+  readonly #prolonged: string;
   /** Recurring texts by what distinguishes them: an identical string is found faster by its name. */
   readonly #texts = new Map<string, string>();
 
@@ -25,6 +27,8 @@ export class Updates {
     this.#memories = memories;
     this.#messages = messages;
     this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
+    const sweptInTime = ttlMs === undefined ? "" : `, sweep_at = least(h.sweep_at, ${this.#expiry})`;
+    this.#prolonged = `expires_at = ${this.#expiry}${sweptInTime}`;
   }
 
   /**
@@ -61,8 +65,8 @@ export class Updates {
     // The insert reads what the delete returns, so it runs after it.
     const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
     const begun = `
-      insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
-      select ${id}, ${p.text(owner)}, ${p.text(version)}, ${p.integer(nextSeq)}, ${p.text(head)}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
+      insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at, sweep_at)
+      select ${id}, ${p.text(owner)}, ${p.text(version)}, ${p.integer(nextSeq)}, ${p.text(head)}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}, ${this.#expiry}
       from (select count(*) from expired) as cleared
       on conflict (memory_id) ${otherwise} returning h.memory_key, h.xmax = 0 as is_new`;
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
@@ -143,7 +147,7 @@ export class Updates {
       update ${this.#memories} h
       set version = ${p.text(version)}, next_seq = ${p.integer(nextSeq)},
         head = coalesce(${p.text(head)}, h.head), live = h.live - ${leaving} + ${coming},
-        updated_at = ${now}, expires_at = ${this.#expiry}
+        updated_at = ${now}, ${this.#prolonged}
       where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(expected)} and ${present}
         and h.next_seq <= ${p.integer(appended[0]?.seq ?? nextSeq)}`;
   }
