@@ -51,27 +51,25 @@ export class Statements {
   readonly #memories: string;
   readonly #messages: string;
   /** Made once: an identical string is found faster by its name. */
-  #read: string | undefined;
+  readonly #read: string;
 
   constructor({ memories, messages }: Identifiers) {
     this.#memories = memories;
     this.#messages = messages;
+    const isNews = "h.version is distinct from $2::text";
+    this.#read = `
+      with head as materialized (
+        select * from ${memories} h where h.memory_id = $1::text and ${present})
+      select '=' || h.next_seq || ' ' || case when ${isNews} then h.live::text else '' end || ' ' || h.version as key,
+        h.head as payload, ${marked("h.owner", "meta")}
+      from head h
+      union all
+      select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
   }
 
   /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
-    const p = new Parameters();
-    const isNews = `h.version is distinct from ${p.text(known)}`;
-    const live = `case when ${isNews} then h.live::text else '' end`;
-    const text = `
-      with head as materialized (
-        select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
-      select '=' || h.next_seq || ' ' || ${live} || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")}
-      from head h
-      union all
-      select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
-    this.#read ??= text;
-    return p.statement(this.#read, true);
+    return { text: this.#read, values: [memoryId, known ?? null], recurs: true };
   }
 
   /** The version and next seq, with those of the named messages that exist, or are live without a row. */

@@ -77,8 +77,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async update({ run, write }, memoryId, update) {
       let lost: readonly number[] = [];
-      for (const statement of updates.of(memoryId, update)) {
-        if (await write(statement(lost))) return;
+      for (let attempt = 1; ; attempt++) {
+        const statement = updates.attempt(attempt, memoryId, update, lost);
+        if (statement === undefined) break;
+        if (await write(statement)) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
         const looked = storedOf(await run(sql.look(memoryId, namedSeqs(update))));
         if (isInPlace(memoryId, update, looked.version, looked.stored)) return;
