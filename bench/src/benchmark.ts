@@ -1,7 +1,7 @@
 import type { Plot } from "./report/plot.ts";
 import type { Table } from "./report/table.ts";
 
-/** A figure that the project holds itself to. */
+/** A figure that the project holds itself to; without a bound, one to compare it with. */
 export interface Target {
   readonly what: string;
   readonly measured: number;

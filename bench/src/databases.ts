@@ -11,29 +11,29 @@ export interface Bench {
   stop(): Promise<void>;
 }
 
-/** By the name that the command line takes. */
-export const databases: Readonly<Record<string, () => Promise<Bench>>> = {
-  async dynamo() {
+/** By the name that the command line takes; `ttlMs` as the stores have it. */
+export const databases: Readonly<Record<string, (options?: { readonly ttlMs: number }) => Promise<Bench>>> = {
+  async dynamo(options) {
     const server = await startDynamo();
-    const store = dynamoStore({ url: server.url });
+    const store = dynamoStore({ url: server.url, ...options });
     await store.migrate();
     return withStop(store, server);
   },
-  async mongo() {
+  async mongo(options) {
     const server = await startMongo({ replicaSet: 3 });
-    const store = mongoStore({ url: server.url });
+    const store = mongoStore({ url: server.url, ...options });
     await store.migrate();
     return withStop(store, server);
   },
-  async postgres() {
+  async postgres(options) {
     const server = await startPostgres();
-    const store = postgresStore({ url: server.url });
+    const store = postgresStore({ url: server.url, ...options });
     await store.migrate();
     return withStop(store, server);
   },
-  async redis() {
+  async redis(options) {
     const server = await startRedis({ appendfsync: "always" });
-    return withStop(redisStore({ url: server.url }), server);
+    return withStop(redisStore({ url: server.url, ...options }), server);
   },
 };
 

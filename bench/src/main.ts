@@ -16,6 +16,7 @@ import { start } from "./benchmarks/start.ts";
 import { stores } from "./benchmarks/stores.ts";
 import { tokens } from "./benchmarks/tokens.ts";
 import { units } from "./benchmarks/units.ts";
+import { upkeep } from "./benchmarks/upkeep.ts";
 import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
@@ -31,6 +32,7 @@ const benchmarks: readonly Benchmark[] = [
   stores,
   tokens,
   units,
+  upkeep,
   window,
 ];
 

@@ -72,13 +72,15 @@ export function targetsOf(targets: readonly Target[]): string {
   return markdownOf({
     title: "Targets",
     columns: ["what", "measured", "target", ""],
-    rows: targets.map((target) => [
-      target.what,
-      target.measured,
-      target.atMost === undefined ? `≥ ${shown(target.atLeast ?? null)}` : `≤ ${shown(target.atMost)}`,
-      isMet(target) ? "met" : "missed",
-    ]),
+    rows: targets.map((target) => [target.what, target.measured, ...verdictOf(target)]),
   });
+}
+
+function verdictOf(target: Target): [bound: string, verdict: string] {
+  const { atMost, atLeast } = target;
+  if (atMost === undefined && atLeast === undefined) return ["", ""];
+  const bound = atMost === undefined ? `≥ ${shown(atLeast ?? null)}` : `≤ ${shown(atMost)}`;
+  return [bound, isMet(target) ? "met" : "missed"];
 }
 
 /** What shows results, from the top folder. */

@@ -3,6 +3,7 @@ import { callsOfTurn } from "../measure.ts";
 import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
 import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
+import { countWritten, type Written } from "./count-written.ts";
 import { type Calls, measure, type Side, type Times } from "./operations.ts";
 import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
@@ -25,10 +26,14 @@ export interface FiguresBySize {
     readonly of: OperationTraffic;
   }[];
   readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
-  /** Ours and the floor at the fewest and at the most messages, taking turns with our store alone at the fewest. */
+  /** Ours and the floors at the fewest and at the most messages, taking turns with our store alone at the fewest. */
   readonly inTurns: readonly Line[];
+  /** Ours, our store alone and the floors at the fewest messages where nobody waits for the disk; none where that cannot be. */
+  readonly unsynced: readonly Line[];
   /** Everybody at the fewest messages, where each makes one call before the next has its turn. */
   readonly alone: readonly Line[];
+  /** What a message takes in the database, of ours, our store alone and the floors, where the database tells. */
+  readonly written: readonly (Written & { readonly name: string })[];
   readonly shortfalls: readonly Shortfall[];
 }
 
@@ -53,11 +58,13 @@ class BySize {
   readonly #budgetMs: number;
   readonly #next = newMessages(3);
   readonly #said: ReturnType<typeof conversation>;
+  readonly #quick: boolean;
   readonly #shortfalls = new Shortfalls();
 
   constructor(arena: Arena, contenders: readonly Contender[], writers: readonly Contender[], quick: boolean) {
     const { largest, budgetMs } = arena.bounds ?? { largest: 100_000, budgetMs: 2_000 };
     this.#arena = arena;
+    this.#quick = quick;
     this.#contenders = contenders;
     this.#writers = writers;
     this.#sizes = (quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000]).filter((size) => size <= largest);
@@ -90,38 +97,69 @@ class BySize {
       }
     }
     const inTurns = await this.#inTurns(say);
+    const unsynced = await this.#unsynced(say);
     say(`${this.#arena.name}: one call each`);
     const conversations = this.#conversations("one call", least);
     const alone = await this.#times({ ...conversations, ...usual, inARow: 1, window: tokens });
-    return { lines, traffic, units, inTurns, alone, shortfalls: this.#shortfalls.all };
+    const written = await this.#written();
+    return { lines, traffic, units, inTurns, unsynced, alone, written, shortfalls: this.#shortfalls.all };
   }
 
   /** What a machine is busy with besides meets both sizes alike, which it does not where one is measured after the other. */
   async #inTurns(say: (text: string) => void): Promise<Line[]> {
-    const [, window] = windows;
     const [least, most] = [Math.min(...this.#sizes), Math.max(...this.#sizes)];
     say(`${this.#arena.name}: ${least} and ${most.toLocaleString("en-US")} messages in turns`);
     const long = [nameOf(String(most), 0)];
     const { conversations } = this.#conversations("in turns", least);
-    const sides = this.#sides(conversations)
+    const sides = sidesOf(this.#contenders, this.#writers, conversations)
       .filter(({ contender }) => contender.kind !== "peer")
-      .flatMap((side) => {
-        const { contender, writer } = side;
-        const alone =
-          contender.store && writer.store
-            ? [{ ...side, contender: contender.store, writer: writer.store, size: least }]
-            : [];
-        return [{ ...side, size: least }, { ...side, size: most, conversations: long }, ...alone];
-      });
+      .flatMap((side) => [
+        { ...side, size: least },
+        { ...side, size: most, conversations: long },
+        ...aloneOf(side).map((alone) => ({ ...alone, size: least })),
+      ]);
+    return this.#between(sides, least);
+  }
+
+  async #unsynced(say: (text: string) => void): Promise<Line[]> {
+    if (this.#arena.unsynced !== true) return [];
+    const size = Math.min(...this.#sizes);
+    say(`${this.#arena.name}: ${size} messages, nobody waits for the disk`);
+    const { conversations } = this.#conversations("unsynced", size);
+    return inside(this.#arena, "unsynced", (contenders) =>
+      inside(this.#arena, "unsynced", (writers) => {
+        const sides = sidesOf(contenders, writers, conversations)
+          .filter(({ contender }) => contender.kind !== "peer")
+          .flatMap((side) => [side, ...aloneOf(side)]);
+        return this.#between(
+          sides.map((side) => ({ ...side, size })),
+          size,
+        );
+      }),
+    );
+  }
+
+  async #written(): Promise<FiguresBySize["written"]> {
+    const { written } = this.#arena;
+    if (written === undefined) return [];
+    const found: FiguresBySize["written"][number][] = [];
+    const asked = this.#contenders
+      .filter(({ kind }) => kind !== "peer")
+      .flatMap((one) => [one, one.store ?? []]);
+    for (const one of asked.flat()) found.push(await countWritten(written, one, windows[0], this.#quick));
+    return found;
+  }
+
+  /** Of these, in turns; conversations of other sizes than `filled` are there already. */
+  async #between(sides: readonly (Side & { readonly size: number })[], filled: number): Promise<Line[]> {
+    const [, window] = windows;
     for (const { contender, size, conversations } of sides) {
-      if (size === most) continue;
+      if (size !== filled) continue;
       for (const name of conversations) await contender.fill(name, this.#said.slice(0, size), window);
     }
     await this.#arena.settle?.();
-    const times = await measure(
-      sides,
-      this.#calls({ size: least, count: this.#count, inARow: callsOfTurn, window }),
-    );
+    const calls = this.#calls({ size: filled, count: this.#count, inARow: callsOfTurn, window });
+    const times = await measure(sides, calls);
     return sides.map(({ contender, size }, index) => lineOf(contender, window, size, times[index] as Times));
   }
 
@@ -137,7 +175,7 @@ class BySize {
       }
     }
     await this.#arena.settle?.();
-    const times = await measure(this.#sides(conversations), calls);
+    const times = await measure(sidesOf(this.#contenders, this.#writers, conversations), calls);
     return times.flatMap((of, index) =>
       of === undefined ? [] : [lineOf(this.#contenders[index] as Contender, window, size, of)],
     );
@@ -147,12 +185,6 @@ class BySize {
   #conversations(label: string, size: number): Pick<Asked, "conversations" | "size"> {
     const count = Math.max(1, Math.ceil((this.#count * 3) / size));
     return { conversations: Array.from({ length: count }, (_, index) => nameOf(label, index)), size };
-  }
-
-  #sides(conversations: readonly string[]): Side[] {
-    return this.#contenders.map((contender, index) => {
-      return { contender, writer: this.#writers[index] as Contender, conversations };
-    });
   }
 
   #calls({ size, ...asked }: Omit<Asked, "conversations">): Calls {
@@ -199,6 +231,24 @@ class BySize {
     }
     return counts;
   }
+}
+
+function sidesOf(
+  contenders: readonly Contender[],
+  writers: readonly Contender[],
+  conversations: readonly string[],
+): Side[] {
+  return contenders.map((contender, index) => {
+    return { contender, writer: writers[index] as Contender, conversations };
+  });
+}
+
+/** Our store without a memory over it, if the side is ours. */
+function aloneOf(side: Side): Side[] {
+  const { contender, writer } = side;
+  return contender.store && writer.store
+    ? [{ ...side, contender: contender.store, writer: writer.store }]
+    : [];
 }
 
 function lineOf({ name, kind }: Contender, window: Window, size: number, times: Times): Line {

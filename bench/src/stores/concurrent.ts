@@ -8,6 +8,8 @@ export interface Throughput {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+  /** CPU of this process for one of them, in milliseconds; the database's own is not in it. */
+  readonly cpu: number;
 }
 
 export interface Crowd {
@@ -28,12 +30,14 @@ export async function measureConcurrent(
     open: conversations.map((name) => contender.open(name, window)),
     times: [] as number[],
     tookMs: 0,
+    cpuMs: 0,
   }));
   for (let round = 0; round <= rounds; round++) {
     for (let place = 0; place < runs.length; place++) {
       const run = runs[(place + round) % runs.length] as (typeof runs)[number];
       const times: number[] = [];
       const began = performance.now();
+      const before = process.cpuUsage();
       await Promise.all(
         run.open.map(async (conversation) => {
           for (let turn = 0; turn < turns; turn++) {
@@ -46,12 +50,15 @@ export async function measureConcurrent(
       );
       if (round === 0) continue;
       run.tookMs += performance.now() - began;
+      const { user, system } = process.cpuUsage(before);
+      run.cpuMs += (user + system) / 1_000;
       run.times.push(...times);
     }
   }
-  return runs.map(({ times, tookMs }) => ({
+  return runs.map(({ times, tookMs, cpuMs }) => ({
     perSecond: (times.length / tookMs) * 1_000,
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
+    cpu: cpuMs / times.length,
   }));
 }

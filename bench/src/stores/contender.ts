@@ -1,4 +1,5 @@
 import type { ModelMessage, TokenCounter } from "@turnkeep/core";
+import type { Written } from "./count-written.ts";
 
 /** What a read shows: the newest 20 messages, or the newest that have 4,000 tokens together. */
 export type Window = { readonly messages: 20 } | { readonly tokens: 4_000 };
@@ -12,11 +13,14 @@ export function showWindow(window: Window): string {
     : `${window.tokens.toLocaleString("en-US")} tokens`;
 }
 
-/** One way to keep conversations in a database: ours, a floor written by hand on the bare driver, or a peer. */
+/**
+ * One way to keep conversations in a database: ours, a floor of bare inserts and reads, what we promise written by hand on the
+ * bare driver, or a peer.
+ */
 export interface Contender {
-  /** The package, or `floor`. */
+  /** The package, `floor`, or `the same by hand`. */
   readonly name: string;
-  readonly kind: "ours" | "floor" | "peer";
+  readonly kind: "ours" | "floor" | "hand" | "peer";
   /**
    * Writes a conversation as fast as it can, before anything is measured. Called for each window; where what is stored
    * does not depend on the window, the second call has nothing to do.
@@ -38,6 +42,9 @@ export interface Conversation {
   readUnchanged?(): Promise<unknown>;
 }
 
+/** How clients reach a database. */
+export type Way = "direct" | "counted" | "unsynced";
+
 /** Starts a database; the counter is o200k's. */
 export type StartArena = (counter: TokenCounter) => Promise<Arena>;
 
@@ -46,14 +53,20 @@ export interface Arena {
   readonly name: string;
   /** The versions of what is measured beside ours, by package. */
   readonly versions: Readonly<Record<string, string>>;
-  /** New clients of the same data each time: straight to the server, or by way of what counts `traffic`. */
-  enter(way: "direct" | "counted"): Promise<readonly Contender[]>;
+  /**
+   * New clients of the same data each time: straight to the server, by way of what counts `traffic`, or `unsynced` (see there).
+   */
+  enter(way: Way): Promise<readonly Contender[]>;
+  /** Whether clients may ask not to wait for the disk, so that what the rest takes is seen. */
+  readonly unsynced?: boolean;
   /** Called once conversations were written, so that what a database does about them later falls into no measurement. */
   settle?(): Promise<void>;
   /** Where filling a database with more, or measuring as long as usual, would take too long. */
   readonly bounds?: { readonly largest: number; readonly budgetMs: number };
   /** The capacity units that whatever is sent meanwhile consumes, where a database bills by them. Slow: not for what is timed. */
   unitsOf?(run: () => Promise<unknown>): Promise<Units>;
+  /** The bytes that whatever is sent meanwhile leaves in the database, where it tells. For one client at a time. */
+  written?(run: () => Promise<unknown>): Promise<Written>;
   /** What has gone over the network since the last question, both ways; for counting, with one client at a time. */
   traffic(): Traffic;
   stop(): Promise<void>;
@@ -74,7 +87,7 @@ export interface Units {
 /** Uses clients of an arena, and closes them. */
 export async function inside<T>(
   arena: Arena,
-  way: "direct" | "counted",
+  way: Way,
   use: (contenders: readonly Contender[]) => Promise<T>,
 ): Promise<T> {
   const contenders = await arena.enter(way);

@@ -68,7 +68,7 @@ export async function startMongoArena(counter: TokenCounter): Promise<Arena> {
     bounds: { largest: 100_000, budgetMs: 1_000 },
     versions: { MongoDB: server.version, ...peer.versions() },
     async enter(way) {
-      const url = addresses[way];
+      const url = addresses[way === "counted" ? way : "direct"];
       return [
         ours(mongoStore({ url, database: "turnkeep" }), counter),
         floor(new MongoClient(url), rows),

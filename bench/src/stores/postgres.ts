@@ -5,9 +5,11 @@ import pg from "pg";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Window } from "./contender.ts";
+import type { Written } from "./count-written.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
+import { byHand, handPrefix } from "./postgres-hand.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
 interface Histories extends LangChainMessages, MastraCore {
@@ -30,29 +32,46 @@ export async function startPostgresArena(counter: TokenCounter): Promise<Arena> 
   const server = await startPostgres({ log: () => {} });
   const counted = await startTrafficCounter(server.url);
   const own = openPool(server.url);
-  const store = postgresStore({ url: server.url });
-  await store.migrate();
-  await store.close();
+  for (const prefix of [undefined, handPrefix]) {
+    const store = postgresStore({ url: server.url, prefix });
+    await store.migrate();
+    await store.close();
+  }
   await own.query(
     "create table floor (conversation text, seq bigint, payload text not null, primary key (conversation, seq))",
   );
   const rows = await rowsShown(conversation(400), { tokens: 4_000 }, counter);
   const nextSeqs = new Map<string, number>();
+  const addresses = {
+    direct: server.url,
+    counted: counted.through(server.url),
+    unsynced: withOption(server.url, "synchronous_commit=off"),
+  };
 
   return {
     name: "Postgres",
+    unsynced: true,
     versions: { Postgres: server.version, ...peer.versions() },
     async enter(way) {
-      const url = way === "direct" ? server.url : counted.through(server.url);
+      const url = addresses[way];
       const pool = openPool(url);
       return [
         ours(postgresStore({ url }), counter),
         floor(openPool(url), nextSeqs, rows),
+        byHand(openPool(url), rows),
         langChainHistory(openPool(url), histories),
         await mastraStore(pool, histories, counter),
       ];
     },
     traffic: counted.traffic,
+    async written(run) {
+      const before = await bytesIn(own);
+      await run();
+      // Frees what has been replaced, which the next rows would fill.
+      await own.query("vacuum");
+      const after = await bytesIn(own);
+      return { log: after.log - before.log, disk: after.disk - before.disk };
+    },
     async settle() {
       await own.query("vacuum analyze");
       await own.query("checkpoint");
@@ -63,6 +82,21 @@ export async function startPostgresArena(counter: TokenCounter): Promise<Arena> 
       await server.stop();
     },
   };
+}
+
+async function bytesIn(pool: pg.Pool): Promise<Written> {
+  const { rows } = await pool.query<{ log: string; disk: string }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as log, sum(pg_total_relation_size(oid)) as disk
+     from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  return { log: Number(rows[0]?.log), disk: Number(rows[0]?.disk) };
+}
+
+function withOption(url: string, option: string): string {
+  const address = new URL(url);
+  address.searchParams.set("options", `-c ${option}`);
+  // The driver reads a plus sign as itself.
+  return address.href.replaceAll("+", "%20");
 }
 
 function openPool(connectionString: string): pg.Pool {

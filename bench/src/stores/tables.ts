@@ -40,9 +40,9 @@ export function oneByOne(all: readonly Measured[]): Table {
 export function together(all: readonly Measured[]): Table {
   return {
     title: `64 conversations at once, append + read of ${showWindow(lastMessages)}`,
-    columns: ["database", "what", "a second", "p50, ms", "p99, ms"],
+    columns: ["database", "what", "a second", "p50, ms", "p99, ms", "CPU of the process, ms"],
     rows: all.flatMap(({ name: database, throughput }) =>
-      throughput.map(({ name, perSecond, p50, p99 }) => [database, name, perSecond, p50, p99]),
+      throughput.map(({ name, perSecond, p50, p99, cpu }) => [database, name, perSecond, p50, p99, cpu]),
     ),
   };
 }
@@ -51,7 +51,7 @@ export function together(all: readonly Measured[]): Table {
 export function headlineOf(all: readonly Measured[]): Table {
   return {
     title: `One message more, then the newest ${showWindow(tokens)}: ms`,
-    columns: ["", "messages said", "turnkeep", "by hand", "LangChain", "Mastra"],
+    columns: ["", "messages said", "turnkeep", "floor", "LangChain", "Mastra"],
     rows: all.map((measured) => {
       const size = longest(measured);
       const figureOf = (name: RegExp): Cell => {
@@ -68,7 +68,7 @@ export function headlineOf(all: readonly Measured[]): Table {
 
 /** All that was measured of one database. */
 export function detailsOf(measured: Measured): Table[] {
-  const { name, lines, traffic, units, inTurns, shortfalls } = measured;
+  const { name, lines, traffic, units, inTurns, unsynced, written, shortfalls } = measured;
   const sizes = new Set(lines.map(({ size }) => size));
   return [
     ...windows.map((window) => ({
@@ -82,6 +82,16 @@ export function detailsOf(measured: Measured): Table[] {
       title: `${name}, ${showWindow(tokens)}, short and long conversations in turns: medians, ms`,
       columns: ["messages said", "what", ...timesOfOperations],
       rows: inTurns.map((line): Cell[] => [line.size, line.what.name, ...times(line)]),
+    },
+    {
+      title: `${name}, ${showWindow(tokens)}, nobody waits for the disk: medians, ms`,
+      columns: ["messages said", "what", ...timesOfOperations],
+      rows: unsynced.map((line): Cell[] => [line.size, line.what.name, ...times(line)]),
+    },
+    {
+      title: `${name}: what a message takes, bytes`,
+      columns: ["what", "in the log", "in tables and indexes"],
+      rows: written.map(({ name: what, log, disk }) => [what, log, disk]),
     },
     {
       title: `${name}, ${showWindow(lastMessages)}: round trips, and bytes both ways`,

@@ -3,7 +3,8 @@ import { type Check, wrongOption } from "./option-checks.ts";
 
 /** `INVALID_OPTION` for anything but a signal. */
 export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {
-  if (signal === undefined) return undefined;
+  // To read a signal's members is slow, and each call does so; those of another realm are signals too.
+  if (signal === undefined || signal instanceof AbortSignal) return undefined;
   const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Partial<AbortSignal>;
   const isSignal =
     typeof aborted === "boolean" &&

@@ -186,6 +186,8 @@ describe("checkUpdate", () => {
     ["one seq in append and replace", { replace: [message(7, { id: "other" })] }],
     ["one id twice", { append: [message(7, { id: "x" }), message(8, { id: "x" })] }],
     ["one id in append and replace", { replace: [message(3, { id: "m7" })] }],
+    ["one seq in the only two messages", { append: [message(7)], replace: [message(7, { id: "other" })] }],
+    ["one id in the only two messages", { append: [message(7)], replace: [message(3, { id: "m7" })] }],
     ["seq 0", { append: [message(0)] }],
     ["a negative seq", { replace: [message(-1)] }],
     ["a fractional seq", { append: [message(7.5)] }],

@@ -51,3 +51,11 @@ test("a callback that throws keeps nobody else from being told, and is reported"
   expect(reported).toHaveLength(1);
   expect(reported[0]).toThrow("mine");
 });
+
+test("a signal that another realm made is a signal", async () => {
+  const listeners = { addEventListener: () => {}, removeEventListener: () => {} };
+  const signal = { aborted: false, ...listeners } as unknown as AbortSignal;
+  await expect(callDriver("any", () => "answer", signal)).resolves.toBe("answer");
+  const fired = { ...signal, aborted: true };
+  await expect(callDriver("any", () => "answer", fired)).rejects.toMatchObject({ code: "ABORTED" });
+});

@@ -83,13 +83,13 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
     signal: AbortSignal | undefined,
   ): Promise<QueryAnswer> {
     for (let attempt = 1; ; attempt++) {
-      const name = recurs && takesNames ? names.of(text) : undefined;
+      const named = recurs && takesNames ? names.of(text) : undefined;
       try {
-        const answer = checkAnswer(await route.send({ text, values, name }, signal));
+        const answer = checkAnswer(await route.send({ text, values, names: named }, signal));
         failed = undefined;
         return answer;
       } catch (cause) {
-        if (name !== undefined && isMisnamed(cause) && !signal?.aborted) {
+        if (named !== undefined && isMisnamed(cause) && !signal?.aborted) {
           takesNames = false;
           continue;
         }

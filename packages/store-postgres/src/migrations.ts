@@ -80,6 +80,12 @@ export function migrationsOf({ schema, memories, messages, own }: Identifiers): 
     end if;
     delete from ${messages} m where not exists (select from ${memories} h where h.memory_key = m.memory_key);
     alter table ${messages} validate constraint ${own("messages_memory_fk")};`,
+    // When a sweep looks at a memory, which is no later than it expires; null: never. An index on the expiry itself would be
+    // touched by each append, which prolongs it. Who does not know the column leaves it at a past that never was, so the next
+    // sweep looks at what is there already, some at a time; no row is written here.
+    `alter table ${memories} add column sweep_at timestamptz default '-infinity';`,
+    // Others read meanwhile; who writes waits until each head has been looked at, about a second a million.
+    `create index ${own("memories_sweep_idx")} on ${memories} (sweep_at, memory_key) where sweep_at is not null;`,
   ];
 }
 

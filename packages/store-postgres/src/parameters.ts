@@ -8,8 +8,9 @@ export type GivenRow = Partial<StoredMessage> & {
   readonly state: MessageState | "removed";
 };
 
-/** The columns of a table of {@link GivenRow}s. */
+/** The columns of a table of {@link GivenRow}s, and their types. */
 const rowColumns = "seq, id, state, created_at, payload, meta";
+const rowTypes = ["bigint", "text", "text", "bigint", "text", "text"] as const;
 const typedRowColumns = "seq bigint, id text, state text, created_at bigint, payload text, meta text";
 
 /** More rows are sent as one JSON text: a statement takes at most 65,535 parameters. */
@@ -17,7 +18,12 @@ const maxRowsAsParameters = 1000;
 
 /** Collects the parameters of one statement and returns how the statement refers to them. */
 export class Parameters {
-  readonly values: (string | null)[] = [];
+  readonly values: (string | null)[];
+
+  /** @param values The first ones, to which the statement refers by itself. */
+  constructor(values: (string | null)[] = []) {
+    this.values = values;
+  }
 
   /** The statement with that text. `recurs`: the text is one of a few. */
   statement<Row>(text: string, recurs = false): Statement<Row> {
@@ -42,8 +48,7 @@ export class Parameters {
 
   /** As a set of ranges. */
   seqs(values: readonly number[]): string {
-    const ranges = runsOf(values).map(({ from, to }) => `[${from},${to}]`);
-    return this.#add(`{${ranges.join()}}`, "int8multirange");
+    return this.#add(rangesOf(values), "int8multirange");
   }
 
   /** Message rows as a table of that name. */
@@ -53,8 +58,24 @@ export class Parameters {
       // Sent as a text: drivers that ask for a parameter's type, such as postgres.js, would encode JSON once more.
       return `json_to_recordset(${this.text(jsonOf(list))}::json) as ${table} (${typedRowColumns})`;
     }
-    const list = rows.map((row) => `(${this.#row(row)})`);
+    let place = this.values.length;
+    const list = rows.map(() => `(${rowTypes.map((type) => `$${++place}::${type}`).join()})`);
+    this.addRows(rows);
     return `(values ${list.join()}) as ${table} (${rowColumns})`;
+  }
+
+  /** Adds what {@link Parameters.rows} adds for up to 1,000 rows, to a text that refers to it already. */
+  addRows(rows: readonly GivenRow[]): void {
+    for (const { seq, id, state, createdAt, payload, meta } of rows) {
+      this.values.push(
+        `${seq}`,
+        id ?? null,
+        state,
+        createdAt?.toString() ?? null,
+        payload ?? null,
+        meta ?? null,
+      );
+    }
   }
 
   /** Changes of state as a table of that name. Up to 16 of them use one of three texts: for 1, for 4 and for 16. */
@@ -71,14 +92,15 @@ export class Parameters {
     return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
   }
 
-  #row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
-    const texts = [this.text(payload), this.text(meta)];
-    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
-  }
-
   #add(value: string | null | undefined, type: string): string {
     return `$${this.values.push(value ?? null)}::${type}`;
   }
+}
+
+/** Seqs as the text of a set of ranges. */
+export function rangesOf(seqs: readonly number[]): string {
+  if (seqs.length === 1) return `{[${seqs[0]},${seqs[0]}]}`;
+  return `{${runsOf(seqs).map(({ from, to }) => `[${from},${to}]`)}}`;
 }
 
 function jsonOf(rows: readonly object[]): string {

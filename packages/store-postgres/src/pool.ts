@@ -6,8 +6,8 @@ import type { QueryAnswer } from "./client.ts";
 import { isMisnamed, metOthers } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
 
-/** `name`: the name under which the connection keeps the statement, parsed and planned. */
-export type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
+/** `names`: those under which connections keep the statement, parsed and planned. */
+export type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly names: KeptNames | undefined };
 
 /** How many texts a connection keeps, for all stores over its pool. Each of their names takes some 100 KB of the server. */
 const maxKept = 50;
@@ -23,7 +23,7 @@ class Watch {
   readonly #heard = new WeakMap<object, number>();
   /** When a statement was sent that got no answer. */
   #silentSince = 0;
-  /** The texts that a connection keeps, by the part of their names that stays. */
+  /** The texts that a connection keeps, by their hashes. */
   readonly #kept = new WeakMap<object, Set<string>>();
 
   constructor(source: EventEmitter) {
@@ -64,13 +64,20 @@ class Watch {
     return heardAt === undefined || heardAt >= this.#silentSince;
   }
 
-  keeps(client: object, name: string): boolean {
-    const text = name.slice(0, name.lastIndexOf("_"));
-    const kept = this.#kept.get(client) ?? new Set();
-    this.#kept.set(client, kept);
-    if (kept.size < maxKept) kept.add(text);
-    return kept.has(text);
+  /** The name under which the connection keeps the statement; `undefined`: it keeps enough others. */
+  nameFor(client: object, { hash, name }: KeptNames): string | undefined {
+    const kept = this.#kept.get(client);
+    if (kept === undefined) this.#kept.set(client, new Set([hash]));
+    else if (kept.size < maxKept) kept.add(hash);
+    else if (!kept.has(hash)) return undefined;
+    return name;
   }
+}
+
+/** A statement's name for now, and the hash of its text, which stays. */
+interface KeptNames {
+  readonly hash: string;
+  readonly name: string;
 }
 
 /** The numbers of uses from which on a statement gets another name. */
@@ -84,7 +91,7 @@ const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
 export class StatementNames {
   readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
 
-  of(text: string): string {
+  of(text: string): KeptNames {
     let known = this.#byText.get(text);
     if (known === undefined) {
       known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0, name: "" };
@@ -92,7 +99,7 @@ export class StatementNames {
     }
     known.uses++;
     if (plannedAnew.has(known.uses)) known.name = `turnkeep_${known.hash}_${String(known.uses).length}`;
-    return known.name;
+    return known;
   }
 }
 
@@ -100,8 +107,11 @@ export class StatementNames {
 const watches = new WeakMap<object, Watch>();
 
 export function watch(source: Pool | Client): Watch {
-  const known = watches.get(source) ?? new Watch(source);
-  watches.set(source, known);
+  let known = watches.get(source);
+  if (known === undefined) {
+    known = new Watch(source);
+    watches.set(source, known);
+  }
   return known;
 }
 
@@ -136,11 +146,15 @@ function withOwnTls(config: { connectionString?: unknown; ssl?: unknown }): obje
 /** A statement that nobody waits for must not keep its connection from others, so the connection is cut. */
 export async function sendOverPool(
   pool: Pool,
-  statement: Sent,
+  { names, text, values }: Sent,
   signal: AbortSignal | undefined,
 ): Promise<QueryAnswer> {
   const connections = watch(pool);
-  const client = await trustedClient(pool);
+  let client = await pool.connect();
+  while (!connections.trusts(client)) {
+    cut(client);
+    client = await pool.connect();
+  }
   if (signal?.aborted) {
     client.release();
     throw signal.reason;
@@ -155,9 +169,10 @@ export async function sendOverPool(
     });
   let healthy = false;
   try {
-    const { name, text, values } = statement;
-    const isKept = name !== undefined && connections.keeps(client, name);
-    const answer = await (isKept ? client.query({ name, text, values }) : client.query(text, values));
+    const name = names && connections.nameFor(client, names);
+    const answer = await (name === undefined
+      ? client.query(text, values)
+      : client.query({ name, text, values }));
     connections.hear(client);
     healthy = true;
     return answer;
@@ -174,12 +189,8 @@ export async function sendOverPool(
   }
 }
 
-async function trustedClient(pool: Pool): Promise<PoolClient> {
-  for (;;) {
-    const client = await pool.connect();
-    if (watch(pool).trusts(client)) return client;
-    // The driver cuts a connection with a statement under way; of an idle one it would take leave, and wait.
-    client.query("").catch(ignore);
-    client.release(true);
-  }
+/** The driver cuts a connection with a statement under way; of an idle one it would take leave, and wait. */
+function cut(client: PoolClient): void {
+  client.query("").catch(ignore);
+  client.release(true);
 }

@@ -14,15 +14,23 @@ export interface Statement<Row> {
 }
 
 export interface SweepRow {
-  /** How many were expired, and how many of them it removed. */
+  /** How many it looked at, how many of them it settled, by a removal or a later time, and how many it removed. */
   readonly found: string;
+  readonly settled: string;
   readonly removed: string;
-  /** The last key of a full batch, after which there may be more. */
-  readonly last: string | null;
+  /** The place of the last one; null: none. */
+  readonly at: string | null;
+  readonly key: string | null;
 }
 
-/** How many memories one statement of `sweep` removes. */
-const sweepBatch = 100;
+/** A place in the order in which sweeps look at memories: seconds since the epoch, and the memory's key. */
+export interface SweepPlace {
+  readonly at: string;
+  readonly key: string;
+}
+
+/** How many memories one statement of `sweep` looks at. */
+export const sweepBatch = 100;
 
 export const now: string = "statement_timestamp()";
 export const present: string = `(h.expires_at is null or h.expires_at > ${now})`;
@@ -43,27 +51,25 @@ export class Statements {
   readonly #memories: string;
   readonly #messages: string;
   /** Made once: an identical string is found faster by its name. */
-  #read: string | undefined;
+  readonly #read: string;
 
   constructor({ memories, messages }: Identifiers) {
     this.#memories = memories;
     this.#messages = messages;
+    const isNews = "h.version is distinct from $2::text";
+    this.#read = `
+      with head as materialized (
+        select * from ${memories} h where h.memory_id = $1::text and ${present})
+      select '=' || h.next_seq || ' ' || case when ${isNews} then h.live::text else '' end || ' ' || h.version as key,
+        h.head as payload, ${marked("h.owner", "meta")}
+      from head h
+      union all
+      select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
   }
 
   /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
-    const p = new Parameters();
-    const isNews = `h.version is distinct from ${p.text(known)}`;
-    const live = `case when ${isNews} then h.live::text else '' end`;
-    const text = `
-      with head as materialized (
-        select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
-      select '=' || h.next_seq || ' ' || ${live} || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")}
-      from head h
-      union all
-      select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
-    this.#read ??= text;
-    return p.statement(this.#read, true);
+    return { text: this.#read, values: [memoryId, known ?? null], recurs: true };
   }
 
   /** The version and next seq, with those of the named messages that exist, or are live without a row. */
@@ -147,19 +153,29 @@ export class Statements {
       order by h.memory_key limit ${limit + 1}`);
   }
 
-  /** Removes one batch of expired memories after that key. */
-  sweep(after: string): Statement<SweepRow> {
+  /**
+   * Looks at one batch of the memories behind that place whose time has come: removes those that have expired, and puts off the
+   * others. A row that it has locked is judged as it is now, and changes no more.
+   */
+  sweep({ at, key }: SweepPlace): Statement<SweepRow> {
     const p = new Parameters();
     return p.statement(`
       with batch as (
-        select h.memory_key from ${this.#memories} h
-        where h.memory_key > ${p.integer(after)} and not ${present}
-        order by h.memory_key limit ${sweepBatch} for update skip locked),
+        select h.memory_key, h.sweep_at, not ${present} as expired from ${this.#memories} h
+        where (h.sweep_at, h.memory_key) > (to_timestamp(${p.text(at)}::float8), ${p.integer(key)})
+          and h.sweep_at <= ${now}
+        order by h.sweep_at, h.memory_key limit ${sweepBatch} for update skip locked),
       gone as (
-        delete from ${this.#memories} h using batch where h.memory_key = batch.memory_key returning 1)
-      select (select count(*) from gone)::text as removed, count(*)::text as found,
-        case when count(*) = ${sweepBatch} then max(memory_key)::text end as last
-      from batch`);
+        delete from ${this.#memories} h using batch
+        where h.memory_key = batch.memory_key and batch.expired returning 1),
+      kept as (
+        update ${this.#memories} h set sweep_at = h.expires_at from batch
+        where h.memory_key = batch.memory_key and not batch.expired returning 1),
+      counted as (
+        select (select count(*) from batch) as found, (select count(*) from gone) as removed, (select count(*) from kept) as kept)
+      select found::text, (removed + kept)::text as settled, removed::text,
+        extract(epoch from sweep_at)::text as at, memory_key::text as key
+      from counted left join (select * from batch order by sweep_at desc, memory_key desc limit 1) as last on true`);
   }
 
   /**

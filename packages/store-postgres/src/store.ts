@@ -5,7 +5,7 @@ import { identifiersOf, migrateStatements, migrationsOf, throwMigrationError } f
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
 import { listedOf, lostAmong, pageOf, removedOf, snapshotOf, storedOf } from "./records.ts";
 import { hiddenError, storeName } from "./refusals.ts";
-import { Statements, type SweepRow } from "./sql.ts";
+import { Statements, type SweepPlace, type SweepRow, sweepBatch } from "./sql.ts";
 import { Updates } from "./updates.ts";
 
 /** A memory's key, which a cursor contains. */
@@ -77,8 +77,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async update({ run, write }, memoryId, update) {
       let lost: readonly number[] = [];
-      for (const statement of updates.of(memoryId, update)) {
-        if (await write(statement(lost))) return;
+      for (let attempt = 1; ; attempt++) {
+        const statement = updates.attempt(attempt, memoryId, update, lost);
+        if (statement === undefined) break;
+        if (await write(statement)) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
         const looked = storedOf(await run(sql.look(memoryId, namedSeqs(update))));
         if (isInPlace(memoryId, update, looked.version, looked.stored)) return;
@@ -117,13 +119,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async sweep({ run }) {
       let removed = 0;
-      for (let after: string | null = "0"; after !== null; ) {
+      for (let after: SweepPlace = { at: "-infinity", key: "0" }; ; ) {
         const [batch]: SweepRow[] = await run(sql.sweep(after));
         removed += Number(batch?.removed);
-        if (batch?.found !== batch?.removed) throw hiddenError("an expired memory");
-        after = batch?.last ?? null;
+        if (batch?.found !== batch?.settled) throw hiddenError("a memory whose time to be swept has come");
+        if (Number(batch?.found) < sweepBatch) return removed;
+        after = batch as SweepPlace;
       }
-      return removed;
     },
   });
 

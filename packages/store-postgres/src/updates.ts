@@ -1,10 +1,7 @@
 import { type FoldedUpdate, isPlain, namedSeqs } from "@turnkeep/core/store-kit";
 import type { Identifiers } from "./migrations.ts";
-import { type GivenRow, Parameters } from "./parameters.ts";
+import { type GivenRow, Parameters, rangesOf } from "./parameters.ts";
 import { now, present, type Statement } from "./sql.ts";
-
-/** `lost`: the seqs of live messages whose rows are gone. */
-type UpdateStatement = (lost: readonly number[]) => Statement<unknown>;
 
 const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
           payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
@@ -13,34 +10,66 @@ const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
 const allChanged = `1 / (not exists (select from head) or (select count(*) from c where c.differs) =
         (select count(*) from changed) + (select count(*) from removed))::int = 1`;
 
+/** With more messages there are too many texts for a connection to keep. */
+const mostInserted = 4;
+
 /** The statements that update a memory. */
 export class Updates {
   readonly #memories: string;
   readonly #messages: string;
-  readonly #expiry: string;
-  /** Recurring texts by what distinguishes them: an identical string is found faster by its name. */
-  readonly #texts = new Map<string, string>();
+  /** A new head, behind the values of {@link beginning}. */
+  readonly #begun: string;
+  /** The change of the head `h`, behind the values of {@link headChange}; more conditions may be added. */
+  readonly #headChange: string;
+  /**
+   * The texts of beginnings and appends by the number of messages, up to {@link mostInserted}. Made once: that takes longer than
+   * to fill one in, and an identical string is found faster by its name.
+   */
+  readonly #texts = { begin: new Map<number, string>(), append: new Map<number, string>() };
 
   constructor({ memories, messages }: Identifiers, ttlMs: number | undefined) {
     this.#memories = memories;
     this.#messages = messages;
-    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
+    const expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
+    // A write prolongs the life of a memory. When a sweep looks at it stays, unless that were too late.
+    const swept = ttlMs === undefined ? "" : `, sweep_at = least(h.sweep_at, ${expiry})`;
+    // The insert reads what the delete returns, so it runs after it.
+    this.#begun = `
+      with expired as (
+        delete from ${memories} h where h.memory_id = $1::text and not ${present} returning 1),
+      head as (
+        insert into ${memories} as h
+          (memory_id, owner, version, next_seq, head, live, updated_at, expires_at, sweep_at)
+        select $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::int8multirange, ${now}, ${expiry}, ${expiry}
+        from (select count(*) from expired) as cleared
+        on conflict (memory_id)`;
+    this.#headChange = `
+      update ${memories} h
+      set version = $3::text, next_seq = $4::bigint, head = coalesce($5::text, h.head),
+        live = h.live - $7::int8multirange + $8::int8multirange, updated_at = ${now}, expires_at = ${expiry}${swept}
+      where h.memory_id = $1::text and h.version = $2::text and ${present} and h.next_seq <= $6::bigint`;
   }
 
   /**
-   * One of these makes the update; the next is needed only if the one before changed nothing. The last one comes twice: what
-   * it needs may have come about only after the first.
+   * The statement for that attempt, from 1 on; each is needed only if the one before changed nothing. `undefined`: there is no
+   * other. The last one comes twice: what it needs may have come about only after the first.
+   *
+   * @param lost The seqs of live messages whose rows are gone.
    */
-  of(memoryId: string, update: FoldedUpdate): UpdateStatement[] {
+  attempt(
+    number: number,
+    memoryId: string,
+    update: FoldedUpdate,
+    lost: readonly number[],
+  ): Statement<unknown> | undefined {
     if (update.expected === null && namedSeqs(update).length === 0) {
-      return ["do nothing", this.#refusal()].map(
-        (otherwise) => () => this.#begin(memoryId, update, otherwise),
-      );
+      const otherwise = number === 1 ? "do nothing" : this.#refusal();
+      return number > 2 ? undefined : this.#begin(memoryId, update, otherwise);
     }
-    const change: UpdateStatement = (lost) => this.#change(memoryId, update, lost);
     // An evicted message may exist without being live.
-    const lean = isPlain(update) ? [() => this.#append(memoryId, update)] : [];
-    return [...lean, change, change];
+    const leaner = isPlain(update) ? 1 : 0;
+    if (number <= leaner) return this.#append(memoryId, update);
+    return number > leaner + 2 ? undefined : this.#change(memoryId, update, lost);
   }
 
   /**
@@ -55,37 +84,30 @@ export class Updates {
 
   /** Begins a memory, also in place of an expired one. */
   #begin(memoryId: string, update: FoldedUpdate, otherwise: string): Statement<unknown> {
-    const p = new Parameters();
-    const id = p.text(memoryId);
-    const { owner, version, nextSeq, head, insert } = update;
-    // The insert reads what the delete returns, so it runs after it.
-    const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
-    const begun = `
-      insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
-      select ${id}, ${p.text(owner)}, ${p.text(version)}, ${p.integer(nextSeq)}, ${p.text(head)}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
-      from (select count(*) from expired) as cleared
-      on conflict (memory_id) ${otherwise} returning h.memory_key, h.xmax = 0 as is_new`;
-    const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
+    const { insert } = update;
+    const p = new Parameters(beginning(memoryId, update));
     // A row that was there before has been locked, which its `xmax` says.
-    const text = `with ${expired}, head as (${begun}) ${last} where head.is_new`;
-    const recurs = isFew(insert) && otherwise === "do nothing";
-    return recurs ? this.#recurring(`begin ${insert.length}`, p, text) : p.statement(text);
+    const textOf = (): string => `
+      ${this.#begun} ${otherwise} returning h.memory_key, h.xmax = 0 as is_new)
+      ${insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head"} where head.is_new`;
+    return otherwise === "do nothing"
+      ? this.#recurring(this.#texts.begin, p, insert, textOf)
+      : p.statement(textOf());
   }
 
   /**
    * Changes a memory at the expected version by new messages and evictions of live ones. A live message certainly
    * exists, so only the head and the new rows are touched.
    */
-  #append(memoryId: string, update: FoldedUpdate): Statement<never> {
-    const p = new Parameters();
+  #append(memoryId: string, update: FoldedUpdate): Statement<unknown> {
     const { insert, setState } = update;
-    const evicted = p.seqs(setState.map(({ seq }) => seq));
-    const head = `${this.#headChange(p, memoryId, update, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
-    const text =
+    const p = new Parameters(headChange(memoryId, update, seqsOf(setState), liveIn(insert)));
+    const head = `${this.#headChange} and h.live @> $7::int8multirange`;
+    return this.#recurring(this.#texts.append, p, insert, () =>
       insert.length === 0
         ? head
-        : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : p.statement(text);
+        : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`,
+    );
   }
 
   /**
@@ -93,15 +115,14 @@ export class Updates {
    * ranges in the head; what replaces it is inserted.
    */
   #change(memoryId: string, update: FoldedUpdate, lost: readonly number[]): Statement<object> {
-    const p = new Parameters();
     const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
     const coming = liveIn([...update.insert, ...update.moved]);
-    const head = this.#headChange(p, memoryId, update, p.seqs(leaving.map(({ seq }) => seq)), p.seqs(coming));
+    const p = new Parameters(headChange(memoryId, update, seqsOf(leaving), coming));
     const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
     const agrees =
       replaced.length > 0
-        ? `h.live @> ${p.seqs(replaced.map(({ seq }) => seq))}
+        ? `h.live @> ${p.seqs(seqsOf(replaced))}
           and not exists (select from c where c.place is null or c.id <> c.stored_id)`
         : "not exists (select from c where c.place is null)";
     const isRewritten = replaced.length > 0 ? " or r.id is not null" : "";
@@ -113,10 +134,10 @@ export class Updates {
         from ${rows}
         left join lateral (
           select m.ctid, m.id, m.superseded from ${this.#messages} m
-          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${p.text(memoryId)})
+          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = $1::text)
             and m.seq = r.seq
           offset 0) as m on true)`,
-      `head as (${head} and ${agrees} returning h.memory_key)`,
+      `head as (${this.#headChange} and ${agrees} returning h.memory_key)`,
       // A row's location is valid as long as the version is, which the head has just confirmed.
       `changed as (
         update ${this.#messages} m set superseded = c.state = 'superseded'${replaced.length > 0 ? rewritten : ""}
@@ -126,26 +147,9 @@ export class Updates {
     ];
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     const recurs =
-      isFew(insert) && (replaced.length === 0 ? moved.length <= 16 : replaced.length + moved.length === 1);
+      insert.length <= mostInserted &&
+      (replaced.length === 0 ? moved.length <= 16 : replaced.length + moved.length === 1);
     return p.statement(`with ${parts.join(",")} ${last} where ${allChanged}`, recurs);
-  }
-
-  /** The update of the head `h`, to which more conditions may be added. */
-  #headChange(
-    p: Parameters,
-    memoryId: string,
-    update: FoldedUpdate,
-    leaving: string,
-    coming: string,
-  ): string {
-    const { expected, version, nextSeq, head, appended } = update;
-    return `
-      update ${this.#memories} h
-      set version = ${p.text(version)}, next_seq = ${p.integer(nextSeq)},
-        head = coalesce(${p.text(head)}, h.head), live = h.live - ${leaving} + ${coming},
-        updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(expected)} and ${present}
-        and h.next_seq <= ${p.integer(appended[0]?.seq ?? nextSeq)}`;
   }
 
   #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {
@@ -154,11 +158,41 @@ export class Updates {
       select head.memory_key, r.seq, r.id, r.state = 'superseded', r.created_at, r.payload, r.meta from head, ${p.rows("r", rows)}`;
   }
 
-  #recurring<Row>(name: string, p: Parameters, text: string): Statement<Row> {
-    const known = this.#texts.get(name);
-    if (known === undefined) this.#texts.set(name, text);
-    return p.statement(known ?? text, true);
+  /** The statement with a text that is known, if it adds few messages, and else with one of its own; `textOf` adds their values. */
+  #recurring(
+    texts: Map<number, string>,
+    p: Parameters,
+    insert: FoldedUpdate["insert"],
+    textOf: () => string,
+  ): Statement<unknown> {
+    if (insert.length > mostInserted) return p.statement(textOf());
+    const known = texts.get(insert.length);
+    if (known !== undefined) {
+      p.addRows(insert);
+      return p.statement(known, true);
+    }
+    const text = textOf();
+    texts.set(insert.length, text);
+    return p.statement(text, true);
   }
+}
+
+function beginning(memoryId: string, update: FoldedUpdate): (string | null)[] {
+  const { owner, version, nextSeq, head, insert } = update;
+  return [memoryId, owner ?? null, version, `${nextSeq}`, head ?? null, rangesOf(liveIn(insert))];
+}
+
+/** With the seqs that cease to be live, and those that become so. */
+function headChange(
+  memoryId: string,
+  update: FoldedUpdate,
+  leaving: readonly number[],
+  coming: readonly number[],
+): (string | null)[] {
+  const { expected, version, nextSeq, head, appended } = update;
+  const first = appended[0]?.seq ?? nextSeq;
+  const ranges = [rangesOf(leaving), rangesOf(coming)];
+  return [memoryId, expected, version, `${nextSeq}`, head ?? null, `${first}`, ...ranges];
 }
 
 /** The rows to change and to insert where these have none. */
@@ -175,10 +209,9 @@ function withoutLost(
 }
 
 function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
-  return rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
+  return seqsOf(rows.filter(({ state }) => state === "live"));
 }
 
-/** With more messages there are too many texts for a connection to keep. */
-function isFew(insert: FoldedUpdate["insert"]): boolean {
-  return insert.length <= 4;
+function seqsOf(rows: readonly Pick<GivenRow, "seq">[]): number[] {
+  return rows.map(({ seq }) => seq);
 }

@@ -11,7 +11,7 @@ import {
   throwMigrationError,
 } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, withClient } from "./support.ts";
+import { openPool, storeBeforeSweepAt, withClient } from "./support.ts";
 
 const names = identifiersOf("public", "turnkeep_");
 const steps = migrationsOf(names);
@@ -121,7 +121,7 @@ test.each(["read committed", "repeatable read", "serializable"])(
       await pool.query(`alter database ${database} reset default_transaction_isolation`);
     }
     const applied = await pool.query("select number from chat.turnkeep_migrations");
-    expect(applied.rows.map(({ number }) => number).sort()).toEqual([1, 2, 3]);
+    expect(applied.rows.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5]);
   },
 );
 
@@ -183,7 +183,7 @@ describe("tables of the version whose trigger deleted as the caller", () => {
     await migrateTo(withTrigger);
     const store = postgresStore({ client: pool });
     const begin = update(null, 4, { owner: "o", head: "1", append: messages(1, 3) });
-    await store.updateMessages("a", begin);
+    await storeBeforeSweepAt(pool).updateMessages("a", begin);
     const before = await store.getMessages("a");
     await leaveOrphans();
     await store.migrate();
@@ -212,7 +212,7 @@ describe("tables of the version whose trigger deleted as the caller", () => {
       }
       return calls;
     };
-    const users = stores.map(use);
+    const users = stores.map(() => storeBeforeSweepAt(pool)).map(use);
     await Promise.all(stores.map((store) => store.migrate())).finally(() => {
       migrating = false;
     });
@@ -220,6 +220,75 @@ describe("tables of the version whose trigger deleted as the caller", () => {
     await expectMigrated();
     const kept = await pool.query("select from turnkeep_memories");
     expect(kept.rowCount).toBe(calls.reduce((sum, count) => sum + Math.floor(count / 2), 0));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
+
+describe("tables of the version whose sweep looked at every memory", () => {
+  const withoutIndex = steps.slice(0, 3);
+
+  /** What that version wrote: so many memories that have expired, that will, and that never do. */
+  async function fill(count: number): Promise<void> {
+    await pool.query(
+      `insert into turnkeep_memories (memory_id, version, next_seq, live, updated_at, expires_at)
+       select kind || n, 'v', 1, '{}', now(), expiry from generate_series(1, $1) n
+       cross join (values ('expired ', now()), ('expires ', now() + interval '1 hour'), ('stays ', null)) as k (kind, expiry)`,
+      [count],
+    );
+  }
+
+  async function sweepTimes(): Promise<unknown[]> {
+    const found = await pool.query(
+      `select split_part(memory_id, ' ', 1) as kind, sweep_at is not distinct from expires_at as known, count(*)::int
+       from turnkeep_memories group by 1, 2 order by 1`,
+    );
+    return found.rows;
+  }
+
+  test("are swept once as a whole, some at a time, and then no further than what has expired", async () => {
+    await migrateTo(withoutIndex);
+    await fill(250);
+    const store = postgresStore({ client: pool });
+    await store.migrate();
+    expect(await store.sweep()).toEqual({ removed: 250 });
+    expect(await sweepTimes()).toEqual([
+      { kind: "expires", known: true, count: 250 },
+      { kind: "stays", known: true, count: 250 },
+    ]);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+  });
+
+  test("what that version goes on writing afterwards is swept too", async () => {
+    const store = postgresStore({ client: pool });
+    await store.migrate();
+    await fill(3);
+    expect(await store.sweep()).toEqual({ removed: 3 });
+    expect(await store.sweep()).toEqual({ removed: 0 });
+  });
+
+  test("are migrated by many at once while others write and read, and no call fails", async () => {
+    await migrateTo(withoutIndex);
+    await fill(500);
+    const stores = Array.from({ length: 4 }, () => postgresStore({ url }));
+    const before = storeBeforeSweepAt(pool);
+    let migrating = true;
+    const use = async (_: unknown, user: number): Promise<void> => {
+      for (let call = 0; migrating || call < 20; call++) {
+        const memoryId = `expires ${1 + ((4 * call + user) % 500)}`;
+        const { version, nextSeq } = await before.getMessages(memoryId);
+        const append = update(version, nextSeq + 1, { append: [message(nextSeq)] });
+        await before.updateMessages(memoryId, append);
+        await before.updateMessages(`begun ${user} ${call}`, update(null, 2, { append: [message(1)] }));
+      }
+    };
+    const users = stores.map(use);
+    await Promise.all(stores.map((store) => store.migrate())).finally(() => {
+      migrating = false;
+    });
+    await Promise.all(users);
+    const swept = await Promise.all(stores.map((store) => store.sweep()));
+    expect(swept.reduce((sum, { removed }) => sum + removed, 0)).toBe(500);
+    expect(await sweepTimes()).toMatchObject([{ known: true }, { known: true }, { known: true }]);
     await Promise.all(stores.map((store) => store.close()));
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { PostgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openRecorded, type RecordingClient } from "./support.ts";
@@ -246,6 +246,58 @@ describe.each(["live", "evicted"])(
     });
   },
 );
+
+describe("among 100,000 memories that will expire", () => {
+  beforeEach(async () => {
+    await pool.query("truncate turnkeep_memories, turnkeep_messages");
+    await pool.query(
+      `insert into turnkeep_memories (memory_id, version, next_seq, live, updated_at, expires_at, sweep_at)
+       select 'other ' || n, 'v', 1, '{}', now(), now() + interval '1 day', now() + interval '1 hour'
+       from generate_series(1, 100000) n`,
+    );
+    await pool.query("analyze turnkeep_memories");
+  });
+
+  test("a sweep goes by their index, and where nothing has expired fetches none of them", async () => {
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    const plan = await explain();
+    expect(plan.indexes).toEqual(["turnkeep_memories_sweep_idx"]);
+    expect(plan.seqScans).toEqual([]);
+    expect(plan.fetched("turnkeep_memories")).toBe(0);
+    expect(plan.pages).toBeLessThan(10);
+  });
+
+  test("and otherwise those whose time has come, once to find and once to remove or put off", async () => {
+    await pool.query(
+      `update turnkeep_memories set sweep_at = now(), expires_at = case when memory_key % 2 = 0 then now() else expires_at end
+       where memory_id in (select 'other ' || n from generate_series(1, 60) n)`,
+    );
+    expect(await store.sweep()).toEqual({ removed: 30 });
+    // As many again, so that the statement has as much to do when it is explained.
+    await pool.query(
+      `update turnkeep_memories set sweep_at = now(), expires_at = case when memory_key % 2 = 0 then now() else expires_at end
+       where memory_id in (select 'other ' || n from generate_series(61, 120) n)`,
+    );
+    const plan = await explain();
+    expect(plan.seqScans).toEqual([]);
+    expect(plan.fetched("turnkeep_memories")).toBe(2 * 60);
+  });
+});
+
+test("a sweep looks at nothing twice, even while somebody's transaction keeps what it has removed", async () => {
+  await pool.query("truncate turnkeep_memories, turnkeep_messages");
+  await pool.query(
+    `insert into turnkeep_memories (memory_id, version, next_seq, head, live, updated_at, expires_at)
+     select 'old ' || n, 'v', 1, repeat('x', 1900), '{}', now(), now() from generate_series(1, 2050) n`,
+  );
+  const holder = await pool.connect();
+  onTestFinished(() => holder.release());
+  await holder.query("begin isolation level repeatable read; select 1");
+  expect(await store.sweep()).toEqual({ removed: 2_050 });
+  // The last of its statements, behind all that the others removed.
+  expect((await explain()).pages).toBeLessThan(100);
+  await holder.query("rollback");
+});
 
 describe.each([1, 2])("of 6,000 messages, those are live whose seq is a multiple of %i", (step) => {
   const move = messages(1, 6_000).filter(({ seq }) => seq % step !== 0);

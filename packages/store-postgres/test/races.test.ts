@@ -209,10 +209,10 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       for (const memoryId of [held, free]) {
         await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
       }
-      await pools[0]?.query("update turnkeep_memories set expires_at = now() where memory_id in ($1, $2)", [
-        held,
-        free,
-      ]);
+      await pools[0]?.query(
+        "update turnkeep_memories set expires_at = now(), sweep_at = now() where memory_id in ($1, $2)",
+        [held, free],
+      );
       await withClient(url, async (holder) => {
         await holder.query("begin isolation level read committed");
         await holder.query("select from turnkeep_memories where memory_id = $1 for update", [held]);
@@ -238,9 +238,10 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       for (const memoryId of [...expired, ...kept]) {
         await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
       }
-      await pools[0]?.query("update turnkeep_memories set expires_at = now() where memory_id = any ($1)", [
-        expired,
-      ]);
+      await pools[0]?.query(
+        "update turnkeep_memories set expires_at = now(), sweep_at = now() where memory_id = any ($1)",
+        [expired],
+      );
       const revived = expired.slice(0, 10);
       const [swept, alsoSwept] = await Promise.all([
         one.sweep(),

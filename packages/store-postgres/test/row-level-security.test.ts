@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { identifiersOf, migrateStatements, migrationsOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { openPool } from "./support.ts";
+import { openPool, storeBeforeSweepAt } from "./support.ts";
 
 let admin: pg.Pool;
 let url: string;
@@ -118,7 +118,7 @@ describe.each([
     for (const id of ["swept", "anew"]) {
       await store.updateMessages(id, update(null, 3, { owner: ann, append: messages(1, 2) }));
     }
-    await admin.query("update turnkeep_memories set expires_at = now()");
+    await admin.query("update turnkeep_memories set expires_at = now(), sweep_at = now()");
     const again = message(1, '"anew"');
     await store.updateMessages("anew", update(null, 2, { owner: ann, append: [again] }));
     expect(await store.sweep()).toEqual({ removed: 1 });
@@ -163,7 +163,7 @@ test("a migration as a role that sees only a part takes nothing for left behind,
   const [withTrigger] = migrateStatements(names, migrationsOf(names).slice(0, 1));
   await admin.query(`set role ${owner}; ${withTrigger?.text}; reset role`);
   const begin = update(null, 4, { owner: ann, append: messages(1, 3) });
-  await postgresStore({ client: admin }).updateMessages("a", begin);
+  await storeBeforeSweepAt(admin).updateMessages("a", begin);
   await admin.query(`${tenants} alter table turnkeep_memories force row level security;`);
   await expect(storeOf(owner).migrate()).rejects.toMatchObject({
     code: "STORE_NOT_READY",
@@ -244,7 +244,7 @@ describe("policies that show more than they let change", () => {
       create policy write on turnkeep_memories for update using (true);
       create policy begin on turnkeep_memories for insert with check (true);
       create policy sees on turnkeep_messages using (true);`);
-    await admin.query("update turnkeep_memories set expires_at = now()");
+    await admin.query("update turnkeep_memories set expires_at = now(), sweep_at = now()");
     await expect(store.sweep()).rejects.toEqual(refusal);
     await expect(store.deleteMessages("a")).rejects.toEqual(refusal);
     const begin = update(null, 2, { owner: ann, append: [message(1)] });

@@ -289,6 +289,71 @@ test("a write by a store without ttlMs ends the expiry", async () => {
   expect(await expires()).toEqual({ expires_at: null });
 });
 
+describe("when a sweep looks at a memory", () => {
+  const hour = 3_600_000;
+
+  async function sweptAtExpiry(): Promise<boolean | null> {
+    const found = await pool.query(
+      "select sweep_at = expires_at as same from turnkeep_memories where memory_id = $1",
+      [memoryId],
+    );
+    return found.rows[0].same;
+  }
+
+  test("stays as it was while writes prolong its life, so that none of them touches an index", async () => {
+    const session = await pool.connect();
+    onTestFinished(() => session.release());
+    const own = postgresStore({ client: session, ttlMs: hour });
+    const begin = update(null, 2, { owner: "o", append: [message(1)] });
+    await own.updateMessages(memoryId, begin);
+    expect(await sweptAtExpiry()).toBe(true);
+    const updatesInPlace = async (): Promise<number> => {
+      const counter = "pg_stat_get_xact_tuples_hot_updated('turnkeep_memories'::regclass)::int";
+      return (await session.query(`select ${counter} as hot`)).rows[0].hot;
+    };
+    await session.query("begin");
+    const before = await updatesInPlace();
+    await own.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+    expect(await updatesInPlace()).toBe(before + 1);
+    await session.query("commit");
+    expect(await sweptAtExpiry()).toBe(false);
+  });
+
+  test("is put off by a sweep that finds it alive", async () => {
+    const own = postgresStore({ client: pool, ttlMs: hour });
+    const begin = update(null, 2, { append: [message(1)] });
+    await own.updateMessages(memoryId, begin);
+    await own.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+    await pool.query("update turnkeep_memories set sweep_at = now() where memory_id = $1", [memoryId]);
+    expect(await own.sweep()).toEqual({ removed: 0 });
+    expect(await sweptAtExpiry()).toBe(true);
+    expect((await own.getMessages(memoryId)).messages).toEqual(messages(1, 2));
+  });
+
+  test.each([hour, undefined])("comes forward where a write shortens its life (from %s)", async (ttlMs) => {
+    const begin = update(null, 2, { append: [message(1)] });
+    await postgresStore({ client: pool, ttlMs }).updateMessages(memoryId, begin);
+    const short = postgresStore({ client: pool, ttlMs: 1 });
+    await short.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+    await pool.query("select pg_sleep(0.01)");
+    expect(await short.sweep()).toEqual({ removed: 1 });
+    const left = await pool.query("select from turnkeep_memories where memory_id = $1", [memoryId]);
+    expect(left.rowCount).toBe(0);
+  });
+
+  test("is never, once it has been asked, for one that does not expire", async () => {
+    const begin = update(null, 2, { append: [message(1)] });
+    await postgresStore({ client: pool, ttlMs: hour }).updateMessages(memoryId, begin);
+    await store.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+    await pool.query("update turnkeep_memories set sweep_at = now() where memory_id = $1", [memoryId]);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    const { rows } = await pool.query("select sweep_at from turnkeep_memories where memory_id = $1", [
+      memoryId,
+    ]);
+    expect(rows).toEqual([{ sweep_at: null }]);
+  });
+});
+
 test("an append writes its own row and the head, and no row that it evicts", async () => {
   const version = await memoryOfLength(50);
   const before = await rows();

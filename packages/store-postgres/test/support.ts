@@ -18,6 +18,13 @@ export function recording(client: PostgresClient): RecordingClient {
   };
 }
 
+/** A store without `ttlMs` as it was before memories had a `sweep_at`, which its statements do not name. */
+export function storeBeforeSweepAt(client: PostgresClient): PostgresStore {
+  const before = (text: string): string =>
+    text.replace("expires_at, sweep_at)", "expires_at)").replace(", null, null\n", ", null\n");
+  return postgresStore({ client: { query: (text, values) => client.query(before(text), values) } });
+}
+
 /** A pool that hears without harm when a server, or a database under it, goes away. */
 export function openPool(url: string, config: pg.PoolConfig = {}): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, ...config });

@@ -124,10 +124,12 @@ export function checkUpdate(
 }
 
 function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
-  const seqs = new Set<number>();
-  const ids = new Set<string>();
   for (const list of ["append", "replace"] as const) {
     if (!Array.isArray(update[list])) throw invalidOption(`An update's ${list} must be an array`);
+  }
+  // Most updates have one message, which is named once.
+  const named = update.append.length + update.replace.length > 1 ? new Set<number | string>() : undefined;
+  for (const list of ["append", "replace"] as const) {
     let last = 0;
     for (const message of update[list]) {
       const bytes = checkMessage(message);
@@ -136,12 +138,11 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
       if (list === "append" && seq <= last) {
         throw invalidOption(`append must ascend by seq, but ${seq} (message ${show(id)}) follows ${last}`);
       }
-      if (seqs.has(seq)) throw invalidOption(`An update must name seq ${seq} once in append and replace`);
-      if (ids.has(id))
+      if (named?.has(seq)) throw invalidOption(`An update must name seq ${seq} once in append and replace`);
+      if (named?.has(id))
         throw invalidOption(`An update must name message ${show(id)} once in append and replace`);
       last = seq;
-      seqs.add(seq);
-      ids.add(id);
+      named?.add(seq).add(id);
       if (bytes > maxMessageBytes) throw tooLarge(id, bytes, maxMessageBytes);
     }
   }
@@ -165,15 +166,15 @@ function checkMessage(message: StoredMessage): number {
 
 function checkMoves(update: MemoryUpdate): void {
   if (!Array.isArray(update.move)) throw invalidOption("An update's move must be an array");
-  const moved = new Set<number>();
+  const moved = update.move.length > 1 ? new Set<number>() : undefined;
   for (const move of update.move) {
     if (typeof move !== "object" || move === null) {
       throw invalidOption(`A move must be an object, not ${kindOf(move)}`);
     }
     const { seq, to } = move;
     checkSeq(() => "A move", seq, update.nextSeq);
-    if (moved.has(seq)) throw invalidOption(`An update must move seq ${seq} once`);
-    moved.add(seq);
+    if (moved?.has(seq)) throw invalidOption(`An update must move seq ${seq} once`);
+    moved?.add(seq);
     if (to !== "removed" && !messageStates.includes(to)) {
       throw invalidOption(`A move's target must be live, evicted, superseded or removed, not ${show(to)}`);
     }

@@ -31,19 +31,25 @@ export type DriverCalls = {
  * ```
  */
 export function driverCalls(store: string): DriverCalls {
-  const underWay = new Set<Promise<unknown>>();
+  let underWay = 0;
+  /** Those who wait until no call is under way. */
+  let waiting: (() => void)[] = [];
+  const ended = (): void => {
+    if (--underWay > 0) return;
+    for (const go of waiting) go();
+    waiting = [];
+  };
   async function settled(): Promise<void> {
-    while (underWay.size > 0) {
-      await Promise.allSettled(underWay);
+    while (underWay > 0) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
       // Whoever waited for the last call has continued by the next task, however many promises are in between.
       await new Promise((resolve) => setTimeout(resolve));
     }
   }
   return {
     run(call, signal) {
+      underWay++;
       const answer = callDriver(store, call, signal);
-      underWay.add(answer);
-      const ended = (): unknown => underWay.delete(answer);
       answer.then(ended, ended);
       return answer;
     },

@@ -53,28 +53,35 @@ export function foldUpdate(
     readonly history?: boolean | undefined;
   },
 ): FoldedUpdate {
-  const { expected, version, nextSeq, owner, head } = update;
-  // Most updates add messages and do no more.
-  if (update.move.length === 0 && update.replace.length === 0) {
-    const insert = update.append.map((message) => withState(message, "live"));
-    const rest = {
+  const { expected, version, nextSeq, owner, head, append, replace, move } = update;
+  const keepsHistory = options?.history !== false;
+  const target = (to: MessageState | "removed") => (keepsHistory || to === "live" ? to : "removed");
+  const firstNew = append[0]?.seq ?? nextSeq;
+  // Nearly every update adds messages, moves older ones, and does no more.
+  if (replace.length === 0 && move.every(({ seq }) => seq < firstNew)) {
+    const insert = append.map((message) => withState(message, "live"));
+    const moved = move.map(({ seq, to }) => ({ seq, state: target(to) }));
+    const setState = moved.filter(stays);
+    const remove = setState.length === moved.length ? none : seqsOf(moved.filter((row) => !stays(row)));
+    return {
+      expected,
+      version,
+      nextSeq,
+      owner,
+      head,
+      insert,
       rewrite: none,
-      setState: none,
-      remove: none,
+      setState,
+      remove,
       appended: insert,
       replaced: none,
-      moved: none,
+      moved,
     };
-    return { expected, version, nextSeq, owner, head, insert, ...rest };
   }
-  const keepsHistory = options?.history !== false;
-  const targets = new Map<number, MessageState | "removed">();
-  for (const { seq, to } of update.move) {
-    targets.set(seq, keepsHistory || to === "live" ? to : "removed");
-  }
+  const targets = new Map(move.map(({ seq, to }) => [seq, target(to)]));
   const folded = (message: StoredMessage) => withState(message, targets.get(message.seq) ?? "live");
-  const appended = update.append.map(folded);
-  const replaced = update.replace.map(folded);
+  const appended = append.map(folded);
+  const replaced = replace.map(folded);
   for (const { seq } of [...appended, ...replaced]) targets.delete(seq);
   const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
   return {
@@ -86,7 +93,7 @@ export function foldUpdate(
     insert: appended.filter(stays),
     rewrite: replaced.filter(stays),
     setState: moved.filter(stays),
-    remove: [...replaced, ...moved].filter((row) => !stays(row)).map(({ seq }) => seq),
+    remove: seqsOf([...replaced, ...moved].filter((row) => !stays(row))),
     appended,
     replaced,
     moved,
@@ -97,6 +104,10 @@ const none: readonly never[] = [];
 
 function stays<Row extends Folded>(row: Row): row is Row & { readonly state: MessageState } {
   return row.state !== "removed";
+}
+
+function seqsOf(rows: readonly { readonly seq: number }[]): number[] {
+  return rows.map(({ seq }) => seq);
 }
 
 /**
@@ -111,7 +122,7 @@ function stays<Row extends Folded>(row: Row): row is Row & { readonly state: Mes
  * ```
  */
 export function namedSeqs({ replaced, moved }: FoldedUpdate): number[] {
-  return [...replaced, ...moved].map(({ seq }) => seq);
+  return seqsOf([...replaced, ...moved]);
 }
 
 /**
