@@ -4,7 +4,8 @@ import type { Benchmark, Findings, Target } from "../benchmark.ts";
 import { endlessConversation } from "../corpus.ts";
 import { callsOfTurn, mean, median, quantile } from "../measure.ts";
 import type { Cell, Table } from "../report/table.ts";
-import { floor, others, ours } from "../window/contenders.ts";
+import { byHand } from "../window/by-hand.ts";
+import { floor, others, ours, withFreeCounter } from "../window/contenders.ts";
 import { fullWindows } from "../window/full-windows.ts";
 import { Lane } from "../window/lane.ts";
 import { partsOf } from "../window/parts.ts";
@@ -17,6 +18,15 @@ const limits = {
   full: { rounds: 4_000, lane: 10_000, step: 10_000 },
 };
 const fewest = 3;
+
+/** Pairs of ours and the same promises kept by hand, with how many times as long ours may take. */
+const pairs = [
+  { ours, byHand, atMost: 1.75 },
+  { ours: withFreeCounter(ours), byHand: withFreeCounter(byHand), atMost: 2 },
+];
+/** How the fastest peer works unless it is told otherwise. */
+const defaultMode = "mastra, best-fit";
+const notPeers = [...pairs.flatMap((pair) => [pair.ours, pair.byHand]), ...others, floor];
 
 /**
  * Adds one message to a conversation and reads what fits into 4,000 tokens. All contenders and lengths take turns of a few
@@ -34,7 +44,7 @@ export const window: Benchmark = {
     const { messages, following } = corpusOf(lengths, rounds);
     const counts = messages.map(count);
     const lanes: Lane[] = [];
-    for (const contender of [ours, ...others, floor, ...(await peerContenders())]) {
+    for (const contender of [...notPeers, ...(await peerContenders())]) {
       let before = 0;
       let growth = 10;
       for (const length of lengths) {
@@ -122,23 +132,33 @@ function findingsOf(lanes: readonly Lane[], more: readonly Table[]): Findings {
   const last = lengths.at(-1) ?? 0;
   const many = lengths.find((length) => length >= 10_000) ?? last;
   const peerTimes = names
-    .filter((name) => ![ours, ...others, floor].some((contender) => contender.name === name))
+    .filter((name) => !notPeers.some((contender) => contender.name === name))
     .flatMap((name) => (laneOf(name, many) === undefined ? [] : [timeOf(name, many)]));
   const targets: Target[] = [
     {
       what: `ours at ${last.toLocaleString("en-US")} messages, times ours at ${first}`,
       measured: timeOf(ours.name, last) / timeOf(ours.name, first),
-      atMost: 1.5,
+      atMost: 1.2,
     },
-    ...lengths.map((length) => ({
-      what: `ours at ${length.toLocaleString("en-US")} messages, times the floor`,
-      measured: timeOf(ours.name, length) / timeOf(floor.name, length),
-      atMost: 1.5,
-    })),
+    ...pairs.flatMap((pair) =>
+      lengths.map((length) => ({
+        what: `${pair.ours.name}, at ${length.toLocaleString("en-US")} messages, times ${pair.byHand.name}`,
+        measured: timeOf(pair.ours.name, length) / timeOf(pair.byHand.name, length),
+        atMost: pair.atMost,
+      })),
+    ),
     {
       what: `the best peer at ${many.toLocaleString("en-US")} messages, times ours`,
       measured: Math.min(...peerTimes) / timeOf(ours.name, many),
-      atLeast: 100,
+      atLeast: 50,
+    },
+    {
+      what: `${defaultMode} at ${many.toLocaleString("en-US")} messages, times ours`,
+      measured:
+        laneOf(defaultMode, many) === undefined
+          ? Number.POSITIVE_INFINITY
+          : timeOf(defaultMode, many) / timeOf(ours.name, many),
+      atLeast: 2_000,
     },
   ];
   return {

@@ -1,5 +1,6 @@
 import { createChatMemory, inMemoryStore, type ModelMessage, type TokenCounter } from "@turnkeep/core";
 import { applyProcessors, tokenLimiter } from "@turnkeep/core/processors";
+import { mean } from "../measure.ts";
 
 /** What every contender is given: a conversation so far, and how tokens are counted. */
 export interface Conversation {
@@ -98,6 +99,18 @@ const floor: Contender = {
     };
   },
 };
+
+/** The same where every message counts as much, so that no time goes into counting. */
+export function withFreeCounter(contender: Contender): Contender {
+  return {
+    name: `${contender.name}, free counter`,
+    open(conversation) {
+      const { counts } = conversation;
+      const tokens = Math.round(mean(counts));
+      return contender.open({ ...conversation, counts: counts.map(() => tokens), count: () => tokens });
+    },
+  };
+}
 
 export const ours: Contender = memoryIn("inMemoryStore");
 /** What is measured beside it and is no peer. */

@@ -1,6 +1,7 @@
 /** How much longer than its limit a call may take, per waiting call, before it counts as dropped. */
 export const graceMs = 100;
 const longestTimer = 2 ** 31 - 1;
+const soon = Promise.resolve();
 
 /**
  * Runs calls one after the other, in the order in which they were made.
@@ -46,7 +47,7 @@ export class CallQueue {
     if (before === undefined) {
       // At once, so that a call in the same tick finds it running.
       begin();
-      turn = Promise.resolve().then(call);
+      turn = soon.then(call);
     } else {
       turn = before.then(() => {
         begin();

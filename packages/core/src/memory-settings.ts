@@ -11,7 +11,10 @@ import type { WindowSettings } from "./window/settings.ts";
 export type CodedStore = Pick<
   ChatMemoryStore,
   "capabilities" | "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories"
->;
+> & {
+  /** Whether reads and writes are done at once, as in this process. */
+  neverWaits(): boolean;
+};
 
 /** What the options of a memory come to: checked, complete, and never changed. */
 export interface MemorySettings<M> {

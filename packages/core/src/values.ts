@@ -51,3 +51,8 @@ export function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Va
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
 }
+
+/** What is made of a value: at once if it is there, since a promise costs as much as the work between two of them. */
+export function whenReady<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

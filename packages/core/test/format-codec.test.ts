@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodePayload, encodePayload, equalContent } from "../src/index.ts";
+import { copyOf } from "../src/format/checked-codec.ts";
+import { checkedCodec } from "../src/format-kit.ts";
+import {
+  decodePayload,
+  encodePayload,
+  equalContent,
+  type MessageFormat,
+  modelMessageFormat,
+  user,
+} from "../src/index.ts";
 import { thrown } from "./format-parts.ts";
 import { anyValue, described, hostileKey, objectOf } from "./format-support.ts";
 
@@ -292,5 +301,41 @@ describe("records that cannot be read", () => {
       message: expect.not.stringContaining("secret"),
     });
     expect(decodePayload(encode({ a: 1 }), "test", 3)).toEqual({ a: 1 });
+  });
+});
+
+describe("a copy that is made with its text", () => {
+  const codec = checkedCodec<unknown>("test", 1, () => {});
+  const format = { ...modelMessageFormat, ...codec } as MessageFormat<unknown>;
+
+  test("is what the text is read as, and shares no object with what was given", () => {
+    fc.assert(
+      fc.property(anyValue, (value) => {
+        const { payload, message } = copyOf(value, format);
+        expect(payload).toBe(encode(value));
+        const read = decode(payload);
+        expect(described(message)).toEqual(described(read));
+        expect(encode(message)).toBe(payload);
+        if (typeof value === "object" && value !== null) expect(message).not.toBe(value);
+      }),
+    );
+  });
+
+  test("is read where the text is parsed, by a format that has replaced one half of the codec", () => {
+    const shouted = { ...modelMessageFormat, encode: () => modelMessageFormat.encode(user("HELLO")) };
+    expect(copyOf(user("hello"), shouted).message).toEqual(user("HELLO"));
+    const greeted = { ...modelMessageFormat, decode: () => user("Hello!") };
+    expect(copyOf(user("hello"), greeted).message).toEqual(user("Hello!"));
+  });
+
+  test("is checked, not what was given: a getter may answer otherwise the second time", () => {
+    let answers = 0;
+    const given = {
+      role: "user",
+      get content() {
+        return answers++ === 0 ? "first" : 7;
+      },
+    };
+    expect(copyOf(given as never, modelMessageFormat).message).toEqual(user("first"));
   });
 });

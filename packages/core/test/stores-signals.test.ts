@@ -1,6 +1,15 @@
 import { getEventListeners } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
-import { type CallOptions, createChatMemory, inMemoryStore } from "../src/index.ts";
+import {
+  type CallOptions,
+  type ChatMemory,
+  type ChatMemoryOptions,
+  type ChatMemoryStore,
+  createChatMemory,
+  inMemoryStore,
+  type ModelMessage,
+  user,
+} from "../src/index.ts";
 import { callDriver, onAbort } from "../src/store-kit.ts";
 
 afterEach(() => {
@@ -59,3 +68,75 @@ test("a signal that another realm made is a signal", async () => {
   const fired = { ...signal, aborted: true };
   await expect(callDriver("any", () => "answer", fired)).rejects.toMatchObject({ code: "ABORTED" });
 });
+
+/** How many timers a memory makes, each with a signal, for a message that is added and a view that is read. */
+async function timers(options: ChatMemoryOptions<ModelMessage>): Promise<number> {
+  const memory = createChatMemory(options);
+  await memory.add(user("a"));
+  const made = vi.spyOn(globalThis, "setTimeout");
+  await memory.add(user("b"));
+  await memory.messages();
+  return made.mock.calls.length;
+}
+
+test.each<[string, ChatMemoryOptions<ModelMessage>]>([
+  ["without a store", {}],
+  ["with a window", { id: "a", store: inMemoryStore(), window: { maxMessages: 1 } }],
+  ["over a copy of a store", { id: "a", store: { ...inMemoryStore() } }],
+])("a call that cannot wait has no timer and no signal: %s", async (_, options) => {
+  expect(await timers(options)).toBe(0);
+});
+
+test.each<[string, ChatMemoryOptions<ModelMessage>]>([
+  ["a store that may", { id: "a", store: { ...inMemoryStore(), ...later(inMemoryStore()) } }],
+  ["a limit that the application is asked for", { window: { maxMessages: async () => 10 } }],
+])("a call that may wait has both: %s", async (_, options) => {
+  expect(await timers(options)).toBe(2);
+});
+
+test("a processor is given the call's signal, and the call gets a timer with it", async () => {
+  const given: AbortSignal[] = [];
+  const process = (messages: readonly ModelMessage[], { signal }: { readonly signal: AbortSignal }) => {
+    given.push(signal);
+    return messages;
+  };
+  expect(await timers({ processors: [{ name: "watching", process }] })).toBe(1);
+  expect(given[0]?.aborted).toBe(false);
+});
+
+/** The same reads and writes, which may wait. */
+function later({ getMessages, updateMessages }: ChatMemoryStore): Partial<ChatMemoryStore> {
+  return {
+    getMessages: async (...args) => getMessages(...args),
+    updateMessages: async (...args) => updateMessages(...args),
+  };
+}
+
+test.each<[string, (memory: ChatMemory<ModelMessage>) => Promise<unknown>, ChatMemoryOptions<ModelMessage>]>([
+  ["a limit that is never answered", (memory) => memory.messages(), { window: { maxMessages: never } }],
+  [
+    "a limit that is never answered, for a change",
+    (memory) => memory.add(user("a")),
+    { window: { maxMessages: never } },
+  ],
+  [
+    "a processor that never answers",
+    (memory) => memory.messages(),
+    { processors: [{ name: "mute", process: never }] },
+  ],
+])("time ends a call that waits for %s, over a store that never does", async (_, call, options) => {
+  const memory = createChatMemory({ ...options, timeoutMs: 30 });
+  await expect(call(memory)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+test("time ends a call of a store whose method was replaced after the memory was made", async () => {
+  const store = inMemoryStore();
+  const memory = createChatMemory({ id: "a", store, timeoutMs: 30 });
+  await memory.add(user("a"));
+  store.updateMessages = never;
+  await expect(memory.add(user("b"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+function never(): Promise<never> {
+  return new Promise<never>(() => {});
+}

@@ -3,7 +3,7 @@ import { integer, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import { quoted } from "../stores/text.ts";
 import { fromPlain, shortestTooDeep } from "./from-plain.ts";
-import { tag, toPlain } from "./to-plain.ts";
+import { type Plain, tag, toPlain } from "./to-plain.ts";
 
 /**
  * A message as JSON text with its format's name and version, so that it can be told apart from those of other formats
@@ -24,8 +24,29 @@ import { tag, toPlain } from "./to-plain.ts";
  * ```
  */
 export function encodePayload(format: string, version: number, message: unknown): string {
+  return written(format, version, message).payload;
+}
+
+/** A message as text, and as it is read from that text. */
+export interface EncodedCopy<M> {
+  readonly payload: string;
+  readonly message: M;
+}
+
+/**
+ * What {@link encodePayload} writes, with what {@link decodePayload} makes of it: the text is parsed only where it holds
+ * more than the copy that it was made of. Errors: as `encodePayload`.
+ */
+export function encodedCopy(format: string, version: number, message: unknown): EncodedCopy<unknown> {
+  const { payload, plain, isTagged } = written(format, version, message);
+  return { payload, message: isTagged ? decodePayload(payload, format, version) : plain };
+}
+
+function written(format: string, version: number, message: unknown): Plain & { readonly payload: string } {
   checkFormat(format, version);
-  return `{"format":${JSON.stringify(format)},"version":${version},"message":${JSON.stringify(toPlain(message))}}`;
+  const { plain, isTagged } = toPlain(message);
+  // As one value: a text that is put together is copied once more when it is first looked at.
+  return { payload: JSON.stringify({ format, version, message: plain }), plain, isTagged };
 }
 
 /**

@@ -13,42 +13,59 @@ export const maxDepth = 500;
 
 type Path = (string | number)[];
 
-/**
- * A copy of the value as JSON can hold it. Every member is read exactly once, so that what is written is what was
- * checked, even if a getter or a proxy returns something else the second time.
- */
-export function toPlain(message: unknown): unknown {
-  if (message === undefined) throw refused([], "undefined");
-  return valueToPlain(message, [], []);
+/** A copy that is being made: how it got to where it is, and what it has met. */
+interface Copying {
+  readonly path: Path;
+  readonly above: object[];
+  isTagged: boolean;
 }
 
-function valueToPlain(value: unknown, path: Path, above: object[]): unknown {
+/** A value as JSON can hold it. */
+export interface Plain {
+  readonly plain: unknown;
+  /** Whether something in it stands for what JSON cannot hold; otherwise it is a copy of the value. */
+  readonly isTagged: boolean;
+}
+
+/**
+ * A copy of the value as JSON can hold it, frozen as it is made. Every member is read exactly once, so that what is
+ * written is what was checked, even if a getter or a proxy returns something else the second time.
+ */
+export function toPlain(message: unknown): Plain {
+  if (message === undefined) throw refused([], "undefined");
+  const copying: Copying = { path: [], above: [], isTagged: false };
+  const plain = valueToPlain(message, copying);
+  return { plain, isTagged: copying.isTagged };
+}
+
+function valueToPlain(value: unknown, copying: Copying): unknown {
   switch (typeof value) {
     case "string":
     case "boolean":
     case "undefined":
       return value;
     case "number":
-      if (Object.is(value, -0)) return tagged("number", "-0");
-      return Number.isFinite(value) ? value : tagged("number", String(value));
+      if (Object.is(value, -0)) return tagged(copying, "number", "-0");
+      return Number.isFinite(value) ? value : tagged(copying, "number", String(value));
     case "bigint":
-      return tagged("bigint", value.toString());
+      return tagged(copying, "bigint", value.toString());
     case "object":
-      return value === null ? null : objectToPlain(value, path, above);
+      return value === null ? null : objectToPlain(value, copying);
     default:
-      throw refused(path, `a ${typeof value}`);
+      throw refused(copying.path, `a ${typeof value}`);
   }
 }
 
-function objectToPlain(value: object, path: Path, above: object[]): unknown {
+function objectToPlain(value: object, copying: Copying): unknown {
+  const { path, above } = copying;
   if (above.includes(value)) throw refused(path, "a reference to an object that contains it");
   try {
     const isArray = Array.isArray(value);
     // Nearly every object is a plain record, so this comes first.
-    if (!isArray && (ArrayBuffer.isView(value) || !isRecord(value))) return leafToPlain(value, path);
+    if (!isArray && (ArrayBuffer.isView(value) || !isRecord(value))) return leafToPlain(value, copying);
     if (above.length >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
     above.push(value);
-    const plain = isArray ? arrayToPlain(value, path, above) : recordToPlain(value, path, above);
+    const plain = isArray ? arrayToPlain(value, copying) : recordToPlain(value, copying);
     above.pop();
     return plain;
   } catch (cause) {
@@ -59,15 +76,16 @@ function objectToPlain(value: object, path: Path, above: object[]): unknown {
 }
 
 /** What is neither an array nor a record. */
-function leafToPlain(value: object, path: Path): object {
-  if (isBytes(value)) return tagged("Uint8Array", toBase64(value));
+function leafToPlain(value: object, copying: Copying): object {
+  const { path } = copying;
+  if (isBytes(value)) return tagged(copying, "Uint8Array", toBase64(value));
   if (answers(lengthOfBuffer, value))
-    return tagged("ArrayBuffer", toBase64(new Uint8Array(value as ArrayBuffer)));
-  if (value instanceof URL) return tagged("URL", value.href);
+    return tagged(copying, "ArrayBuffer", toBase64(new Uint8Array(value as ArrayBuffer)));
+  if (value instanceof URL) return tagged(copying, "URL", value.href);
   if (!answers(timeOfDate, value)) throw refused(path, instanceOf(value));
   const time: number = timeOfDate.call(value as Date);
   if (Number.isNaN(time)) throw refused(path, "an invalid Date");
-  return tagged("Date", new Date(time).toISOString());
+  return tagged(copying, "Date", new Date(time).toISOString());
 }
 
 const timeOfDate = Date.prototype.getTime;
@@ -96,33 +114,36 @@ function isBytes(value: object): value is Uint8Array {
   return ArrayBuffer.isView(value) && nameOfView?.call(value) === "Uint8Array";
 }
 
-function arrayToPlain(value: readonly unknown[], path: Path, above: object[]): unknown[] {
+function arrayToPlain(value: readonly unknown[], copying: Copying): unknown[] {
+  const { path } = copying;
   if (!Array.isArray(Object.getPrototypeOf(value))) throw refused(path, instanceOf(value));
   const copy: unknown[] = [];
   for (let index = 0; index < value.length; index++) {
     path.push(index);
-    const plain = valueToPlain(value[index], path, above);
+    const plain = valueToPlain(value[index], copying);
     if (plain === undefined) throw refused(path, "undefined in an array, which JSON cannot hold");
     copy.push(plain);
     path.pop();
   }
   if (Object.keys(value).length !== copy.length) throw refused(path, "an array with named members");
   refuseSymbolKeys(value, path);
-  return copy;
+  return Object.freeze(copy) as unknown[];
 }
 
-function recordToPlain(value: object, path: Path, above: object[]): object {
+function recordToPlain(value: object, copying: Copying): object {
+  const { path } = copying;
   refuseSymbolKeys(value, path);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     path.push(key);
-    const plain = valueToPlain((value as Record<string, unknown>)[key], path, above);
+    const plain = valueToPlain((value as Record<string, unknown>)[key], copying);
     path.pop();
     if (plain === undefined) continue;
     if (key === "__proto__") defineMember(copy, key, plain);
     else copy[key] = plain;
   }
-  return Object.hasOwn(copy, tag) ? tagged("object", copy) : copy;
+  Object.freeze(copy);
+  return Object.hasOwn(copy, tag) ? tagged(copying, "object", copy) : copy;
 }
 
 /** Sets a member as data, even where assigning would set the prototype. */
@@ -150,7 +171,8 @@ function instanceOf(value: object): string {
   return `an instance of ${/^[\w$]{1,60}$/.test(name) ? name : "a class"}`;
 }
 
-function tagged(kind: string, value: unknown): object {
+function tagged(copying: Copying, kind: string, value: unknown): object {
+  copying.isTagged = true;
   return { [tag]: kind, value };
 }
 

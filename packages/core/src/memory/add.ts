@@ -3,7 +3,7 @@ import { formatOf } from "../format/codec.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { freshError, type Item, readItem } from "../steps/item.ts";
 import { quoted } from "../stores/text.ts";
-import { type PlanOptions, planWindow } from "../window/plan.ts";
+import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
 
@@ -24,7 +24,7 @@ export function addAll<M>(
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
-  if (draft.changed) evict(attempt, { early });
+  if (draft.changed) evict(attempt, early);
   return ids;
 }
 
@@ -53,12 +53,12 @@ function isBehindCache<M>(
 }
 
 /** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
-export function evict<M>({ draft, settings, limits }: Attempt<M>, options: PlanOptions = {}): void {
+export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false): void {
   const forSummary = settings.window.summarize !== undefined;
-  const plan = planWindow(draft.live, settings, limits, { forSummary, ...options });
+  const plan = planWindow(draft.live, settings, limits, { forSummary, early });
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
   const isDue = forSummary && plan.evict.length > plan.passed.length;
-  draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
+  draft.awaitsSummary = isDue ? (early ? "early" : "now") : undefined;
 }
 
 function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
@@ -83,6 +83,11 @@ export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: Memory
   return item.error === undefined && settings.reader.format.equals(item.message as M, message.facts.message);
 }
 
+/** Ids made here are new; only the caller's own can have been used before. */
+export function mayBeRepeated<M>(messages: readonly Prepared<M>[]): boolean {
+  return messages.some(({ ownId }) => ownId);
+}
+
 /**
  * Leaves out the messages whose id was added before with equal content, so that a retried request adds once.
  * Errors: `ID_CONFLICT` where the content differs.
@@ -92,8 +97,7 @@ export async function withoutRepeated<M>(
   reading: Reading<M>,
 ): Promise<Prepared<M>[]> {
   const { settings } = reading;
-  // Ids made here are new; only the caller's own can have been used before.
-  if (!messages.some(({ ownId }) => ownId)) return [...messages];
+  if (!mayBeRepeated(messages)) return [...messages];
   const taken = await findIds(messages, reading);
   const fresh: Prepared<M>[] = [];
   const seen = new Map<string, Prepared<M>>();

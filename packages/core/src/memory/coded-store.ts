@@ -3,6 +3,7 @@ import type { MemoryPolicy } from "../chat-memory-options.ts";
 import { isTurnkeepError, TurnkeepError, type TurnkeepErrorDetails } from "../errors.ts";
 import type { CodedStore } from "../memory-settings.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
+import { neverWaits } from "../stores/process-store.ts";
 import { quoted } from "../stores/text.ts";
 import { report } from "./report.ts";
 
@@ -26,12 +27,13 @@ export function codedStore(
   }
   return {
     capabilities: store.capabilities,
-    async getMessages(id, options) {
-      const snapshot = await read(options, () => store.getMessages(id, options), id);
-      const { warning } = snapshot;
-      if (warning !== undefined) report(onEvent, { type: "warning", memoryId: id, ...warning });
-      return snapshot;
-    },
+    neverWaits: () => neverWaits(store),
+    getMessages: (id, options) =>
+      read(options, () => store.getMessages(id, options), id).then((snapshot) => {
+        const { warning } = snapshot;
+        if (warning !== undefined) report(onEvent, { type: "warning", memoryId: id, ...warning });
+        return snapshot;
+      }),
     updateMessages: (id, update, options) =>
       coded(options, () => store.updateMessages(id, update, options), id),
     deleteMessages: (id, options) => coded(options, () => store.deleteMessages(id, options), id),

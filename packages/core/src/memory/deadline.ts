@@ -1,5 +1,5 @@
 import { onAbort, orAborted, ownSignal, throwIfAborted } from "../abort.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { abortedError, isTurnkeepError, TurnkeepError } from "../errors.ts";
 
 /** How long a call may take, and what ends it earlier. */
 export interface CallLimits {
@@ -9,50 +9,100 @@ export interface CallLimits {
   readonly repeatUntil?: number | undefined;
 }
 
-/** What a running call checks and passes on. */
-export interface Call {
-  readonly signal: AbortSignal;
+/**
+ * A running call: what it checks and passes on. Its timer and its signal are made once something may wait: in most calls
+ * over a store in this process nothing does, and the two would cost as much as the rest.
+ */
+export class Call {
   /** Until when what met a store that could not be reached is repeated, as `performance.now()`. */
   readonly repeatUntil: number;
   /** What to report if time runs out during retries: the newest conflict, or why the store could not be reached. */
   failure: TurnkeepError | undefined;
   /** Whether an earlier attempt may have taken effect although it failed. */
-  isOpen: boolean;
+  isOpen = false;
+  readonly #limits: CallLimits;
+  readonly #until: number;
+  readonly #reject: (error: TurnkeepError) => void;
+  #own: ReturnType<typeof ownSignal> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #stop: (() => void) | undefined;
+
+  constructor(limits: CallLimits, reject: (error: TurnkeepError) => void) {
+    const { timeoutMs, signal, repeatUntil = 0 } = limits;
+    this.repeatUntil = repeatUntil;
+    this.#limits = limits;
+    this.#until = performance.now() + timeoutMs;
+    this.#reject = reject;
+    if (signal !== undefined) this.mayWait();
+  }
+
+  /** From here on time ends the call, or the caller's signal, whatever it waits for. */
+  mayWait(): void {
+    this.#own ??= this.#begin();
+  }
+
+  /** Fires when the call ends. Whoever asks for it may wait. */
+  get signal(): AbortSignal {
+    this.#own ??= this.#begin();
+    return this.#own.signal;
+  }
+
+  /** The signal for a store: none for one that never waits, unless something else may. */
+  signalFor(store: { neverWaits(): boolean }): AbortSignal | undefined {
+    return store.neverWaits() ? this.#own?.signal : this.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.#own?.signal.aborted === true;
+  }
+
+  throwIfEnded(): void {
+    this.#own?.signal.throwIfAborted();
+  }
+
+  /** Nothing is waited for any more. */
+  settle(): void {
+    clearTimeout(this.#timer);
+    this.#stop?.();
+  }
+
+  #begin(): ReturnType<typeof ownSignal> {
+    const { timeoutMs, signal } = this.#limits;
+    const own = ownSignal();
+    const end = (reason: unknown, error: TurnkeepError): void => {
+      this.settle();
+      own.abort(reason);
+      this.#reject(error);
+    };
+    const expire = (): void => {
+      const late = new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`);
+      end(late, this.failure ?? unanswered(timeoutMs, late));
+    };
+    this.#timer = setTimeout(expire, Math.ceil(this.#until - performance.now()));
+    this.#stop = signal && onAbort(signal, () => end(signal.reason, abortedError(signal.reason)));
+    return own;
+  }
 }
 
 /**
  * Runs a call that ends with the caller's signal or the time-out, even if what it waits for ignores them. Errors:
  * `ABORTED` by the caller; after the time-out what the last attempt met, else `STORE_UNAVAILABLE`.
  */
-export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
-  const { timeoutMs, signal, repeatUntil = 0 } = limits;
-  throwIfAborted(signal);
-  const own = ownSignal();
-  const call: Call = { signal: own.signal, repeatUntil, failure: undefined, isOpen: false };
-  let timedOut = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stop: (() => void) | undefined;
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      const end = (reason: unknown): void => {
-        own.abort(reason);
-        reject(reason);
-      };
-      timer = setTimeout(() => {
-        timedOut = true;
-        end(new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`));
-      }, timeoutMs);
-      stop = signal && onAbort(signal, () => end(signal.reason));
-      run(call).then(resolve, reject);
-    });
-  } catch (error) {
-    throwIfAborted(signal);
-    if (!timedOut) throw error;
-    throw call.failure ?? unanswered(timeoutMs, error);
-  } finally {
-    clearTimeout(timer);
-    stop?.();
-  }
+export function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    throwIfAborted(limits.signal);
+    const call = new Call(limits, reject);
+    run(call).then(
+      (value) => {
+        call.settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        call.settle();
+        reject(error);
+      },
+    );
+  });
 }
 
 function unanswered(timeoutMs: number, cause: unknown): TurnkeepError {
@@ -116,7 +166,7 @@ export async function persist<T>(call: Call, read: () => Promise<T>): Promise<T>
     try {
       return await read();
     } catch (error) {
-      call.signal.throwIfAborted();
+      call.throwIfEnded();
       if (!isRepeatable(error, call)) throw error;
       // What an unanswered write met says more: it may have been made.
       if (!call.isOpen) call.failure = error;

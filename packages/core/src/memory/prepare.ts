@@ -1,5 +1,6 @@
 import type { Entry } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
+import { copyOf } from "../format/checked-codec.ts";
 import { wrongOption } from "../option-checks.ts";
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import type { ItemReader } from "../steps/item.ts";
@@ -28,15 +29,14 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
   if (!Number.isSafeInteger(createdAt) || createdAt < 0) {
     throw wrongOption("An entry's createdAt", createdAt, "whole milliseconds since the epoch");
   }
-  const payload = reader.format.encode(given.message);
-  const message = deepFreeze(reader.format.decode(payload));
+  const { payload, message } = copyOf(given.message, reader.format);
   return {
     id: ownId ?? uuidv7(),
     ownId: ownId !== undefined,
     createdAt,
     payload,
     model: given.model,
-    facts: factsOf(message, reader),
+    facts: factsOf(deepFreeze(message), reader),
   };
 }
 

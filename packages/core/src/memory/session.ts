@@ -78,9 +78,10 @@ export class Session<M> {
   async look<T>(call: Call, show: (reading: Reading<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
     try {
-      return await show({ loaded, settings: this.#settings, call });
+      const shown = show({ loaded, settings: this.#settings, call });
+      return shown instanceof Promise ? await shown : shown;
     } finally {
-      if (!call.signal.aborted) this.#looked = loaded.version;
+      if (!call.hasEnded) this.#looked = loaded.version;
     }
   }
 
@@ -88,8 +89,8 @@ export class Session<M> {
     const { memoryId, store } = this.#settings;
     const state = this.#state;
     const known = state?.version ?? undefined;
-    const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
-    call.signal.throwIfAborted();
+    const snapshot = await store.getMessages(memoryId, { signal: call.signalFor(store), known });
+    call.throwIfEnded();
     if (state !== undefined && state.version === snapshot.version) return state;
     checkOwned(this.#settings, snapshot);
     this.#state = loadedFrom(snapshot, this.#settings, this.#known);
@@ -102,7 +103,7 @@ export class Session<M> {
     const { memoryId, store, owner } = this.#settings;
     if (owner === undefined) return;
     const known = this.#state?.version ?? undefined;
-    const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
+    const snapshot = await store.getMessages(memoryId, { signal: call.signalFor(store), known });
     if (snapshot.version !== known) checkOwned(this.#settings, snapshot);
   }
 
@@ -131,22 +132,23 @@ export class Session<M> {
     let open: TurnkeepError | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
-      const loaded = await this.lastKnown(call);
+      const loaded = this.#state ?? (await this.#reload(call));
       // A call that ended while it waited must not change the state that later calls work with.
-      call.signal.throwIfAborted();
+      call.throwIfEnded();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
       const draft = new Draft(loaded, settings, base !== undefined);
       this.#state = undefined;
       let result: T;
       try {
-        result = await plan({ draft, loaded, settings, limits, call });
+        const planned = plan({ draft, loaded, settings, limits, call });
+        result = planned instanceof Promise ? await planned : planned;
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
         if (isRepeatable(error, call)) await awayBackOff(attempt, call.signal);
         continue;
       }
-      call.signal.throwIfAborted();
+      call.throwIfEnded();
       if (!draft.changed) {
         this.#state = loaded;
         if (isFresh || (await this.#isCurrent(call, loaded))) return result;
@@ -156,8 +158,8 @@ export class Session<M> {
       // During this write, an earlier conflict no longer proves that nothing was changed.
       call.failure = undefined;
       try {
-        await store.updateMessages(memoryId, update, { signal: call.signal });
-        call.signal.throwIfAborted();
+        await store.updateMessages(memoryId, update, { signal: call.signalFor(store) });
+        call.throwIfEnded();
         this.#state = draft.loaded(update.version);
         this.#known = draft.live.items;
         this.#follow(update);
@@ -168,7 +170,7 @@ export class Session<M> {
           await this.#refuse(call, error, open, draft, loaded);
           continue;
         }
-        call.signal.throwIfAborted();
+        call.throwIfEnded();
         if (!conflict) {
           open = error as TurnkeepError;
           call.isOpen = true;
@@ -199,7 +201,7 @@ export class Session<M> {
     draft: Draft<M>,
     loaded: Loaded<M>,
   ): Promise<void> {
-    call.signal.throwIfAborted();
+    call.throwIfEnded();
     if (!draft.changed) this.#state = loaded;
     if (isRepeatable(error, call)) {
       call.failure = open ?? error;
@@ -224,7 +226,7 @@ export class Session<M> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
     await eraseMemory(this.#settings, call, { known });
-    call.signal.throwIfAborted();
+    call.throwIfEnded();
     this.#known = [];
     this.#looked = null;
   }

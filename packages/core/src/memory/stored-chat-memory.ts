@@ -63,10 +63,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#writer = new Writer(settings, this.#session, this.#views);
   }
 
-  async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
+  add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     this.#session.checkOpen();
     const prepared = prepareAll(messages, this.#settings.reader);
-    return prepared.length === 0 ? [] : this.#writer.add(prepared);
+    return prepared.length === 0 ? Promise.resolve([]) : this.#writer.add(prepared);
   }
 
   async put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void> {
@@ -77,7 +77,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.put(prepare(message, reader, id), { signal, mustExist, replaced });
   }
 
-  async messages(options?: ViewOptions<M>): Promise<M[]> {
+  messages(options?: ViewOptions<M>): Promise<M[]> {
     const asked = this.#views.ask(options);
     return this.#session.run(asked.signal, (call) =>
       this.#session.look(call, (reading) => this.#views.show(reading, asked)),

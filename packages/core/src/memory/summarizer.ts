@@ -7,7 +7,7 @@ import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
 import type { Attempt } from "./attempt.ts";
-import { withDeadline } from "./deadline.ts";
+import { type Call, withDeadline } from "./deadline.ts";
 import type { Prepared } from "./draft.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
@@ -25,7 +25,7 @@ const stepsOfLook = 4;
 export interface SummarizerOptions<M> {
   readonly settings: MemorySettings<M>;
   readonly session: Session<M>;
-  readonly limits: () => Promise<Limits>;
+  readonly limits: (call: Call) => Limits | Promise<Limits>;
 }
 
 /**
@@ -109,7 +109,7 @@ export class Summarizer<M> {
     const { settings, session } = this.#options;
     this.#looked = performance.now();
     return session.finish(undefined, async (call) => {
-      const limits = await this.#options.limits();
+      const limits = await this.#options.limits(call);
       const { live } = await session.lastKnown(call);
       return planSummary(live, settings, limits, early);
     });
@@ -197,7 +197,7 @@ export class Summarizer<M> {
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
     const { session, limits } = this.#options;
     const { made, evictedIds } = await session.finish(undefined, async (call) => {
-      const now = await limits();
+      const now = await limits(call);
       const change = (attempt: Attempt<M>) => ({
         made: plan(attempt),
         evictedIds: attempt.draft.evictedIds,

@@ -10,8 +10,9 @@ import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { quoted } from "../stores/text.ts";
+import { whenReady } from "../values.ts";
 import { explainView } from "../view/explain.ts";
-import { buildView, keeping, type View } from "../view/view.ts";
+import { buildView, keeping, type View, type ViewRequest } from "../view/view.ts";
 import {
   type Correction,
   calibration,
@@ -23,6 +24,7 @@ import {
 import { type Limits, resolveLimits } from "../window/limits.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt, Reading } from "./attempt.ts";
+import type { Call } from "./deadline.ts";
 import { Draft, type Prepared } from "./draft.ts";
 import type { Loaded } from "./loaded.ts";
 import { providerProfile } from "./options.ts";
@@ -48,7 +50,7 @@ interface ViewBasis<M> {
   /** Whether the view held messages for that call only, or some that had left memory. */
   readonly hadExtra: boolean;
   /** The ids of what this instance has added as the answer to it. */
-  readonly answers: Set<string>;
+  readonly answers: string[];
 }
 
 /** Whether a message ends a turn. */
@@ -118,7 +120,7 @@ export class Views<M> {
     const { nextSeq, newest, hadExtra, answers } = basis;
     if (hadExtra) return true;
     const isOther = (answer: string): boolean => !added.some(({ id }) => id === answer);
-    if ((newest !== undefined && isAnswer(newest)) || [...answers].some(isOther)) return false;
+    if ((newest !== undefined && isAnswer(newest)) || answers.some(isOther)) return false;
     if (epoch !== basis.epoch) return true;
     if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
     const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
@@ -132,11 +134,17 @@ export class Views<M> {
     const question = messages.findIndex(({ facts }) => facts.role === "user");
     const answer = messages.findIndex(({ facts }) => isAnswer(facts));
     if (answer >= 0 && (question < 0 || answer < question))
-      this.#basis?.answers.add((messages[answer] as Prepared<M>).id);
+      this.#basis?.answers.push((messages[answer] as Prepared<M>).id);
   }
 
-  limits(profile: ProviderProfile | undefined = this.#settings.profile): Promise<Limits> {
-    return resolveLimits(this.#settings.window, this.#settings.memoryId, this.#correction, profile);
+  limits(
+    call: Call,
+    profile: ProviderProfile | undefined = this.#settings.profile,
+  ): Limits | Promise<Limits> {
+    const { window, memoryId } = this.#settings;
+    const limits = resolveLimits(window, memoryId, this.#correction, profile);
+    if (limits instanceof Promise) call.mayWait();
+    return limits;
   }
 
   /** Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for one of the extra messages. */
@@ -146,15 +154,17 @@ export class Views<M> {
   }
 
   /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
-  async show(reading: Reading<M>, asked: AskedView<M>, collected: readonly Prepared<M>[] = []): Promise<M[]> {
-    const { loaded, call } = reading;
+  show(reading: Reading<M>, asked: AskedView<M>, collected: readonly Prepared<M>[] = []): M[] | Promise<M[]> {
     const shown = collected.length === 0 ? asked : { ...asked, extra: [...collected, ...asked.extra] };
-    const { view, live, hadExtra } = await this.#build(reading, shown);
+    return whenReady(this.#build(reading, shown), (built) => this.#show(reading, built));
+  }
+
+  #show({ loaded, call }: Reading<M>, { view, live, hadExtra }: Built<M>): M[] {
     // A call that has ended shows nothing.
-    call.signal.throwIfAborted();
+    call.throwIfEnded();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
-    this.#basis = { epoch, nextSeq, newest, hadExtra, answers: new Set() };
+    this.#basis = { epoch, nextSeq, newest, hadExtra, answers: [] };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
@@ -174,24 +184,27 @@ export class Views<M> {
       const settings = this.#settings;
       const loaded = await this.#session.load(call);
       const reading = { loaded, settings, call };
-      const built = await this.#build(reading, asked).catch((error: unknown) => {
-        if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-        return this.#build({ ...reading, settings: keeping(settings) }, asked, true);
-      });
+      const built = await this.#explained(reading, asked);
       const left = await readEvicted(evicted, reading);
       return explainView(built.view, built.live, left, settings, built.limits, loaded.nextSeq);
     });
   }
 
+  /** The view, or what it would be if what does not fit were shown all the same. */
+  async #explained(reading: Reading<M>, asked: AskedView<M>): Promise<Built<M>> {
+    try {
+      return await this.#build(reading, asked);
+    } catch (error) {
+      if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
+      return this.#build({ ...reading, settings: keeping(reading.settings) }, asked, true);
+    }
+  }
+
   /** The live messages that the window hides. */
-  async hidden({
-    loaded: { live, epoch },
-    limits,
-    call: { signal },
-  }: Attempt<M>): Promise<readonly Item<M>[]> {
+  async hidden({ loaded: { live, epoch }, limits, call }: Attempt<M>): Promise<readonly Item<M>[]> {
     const settings = keeping(this.#settings);
     const { profile } = settings;
-    const view = await buildView({ live, epoch, settings, limits, profile, model: undefined, signal });
+    const view = await buildView({ live, epoch, settings, limits, profile, model: undefined, call });
     return view.hidden;
   }
 
@@ -221,32 +234,44 @@ export class Views<M> {
     return { extra: prepareAll(extra, this.#settings.reader), pinned: [...pinned], profile, model, signal };
   }
 
-  async #build(
-    reading: Reading<M>,
-    { extra, pinned, profile, model }: AskedView<M>,
-    explains = false,
-  ): Promise<Built<M>> {
+  #build(reading: Reading<M>, asked: AskedView<M>, explains = false): Built<M> | Promise<Built<M>> {
     const { loaded, settings, call } = reading;
-    const limits = await this.limits(profile);
-    let { live, epoch } = loaded;
-    if (extra.length > 0) {
-      const draft = new Draft({ ...loaded, live: live.copy() }, settings);
-      const stored = underStoredIds(extra, live, settings);
-      const fresh = await withoutRepeated(stored, reading);
-      addAll({ ...reading, draft, limits }, fresh, { forView: true });
-      ({ live, epoch } = draft);
-    }
-    const build = (): Promise<View<M>> =>
-      buildView({ live, epoch, settings, limits, profile, model, signal: call.signal, explains });
-    const hadExtra = extra.length > 0;
-    if (pinned.every((id) => live.byId.has(id))) {
-      const view = await build();
-      if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
-    }
-    const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
-    live = withPinned(live, left, pinned);
-    return { view: await build(), live, limits, hadExtra: hadExtra || left.length > 0 };
+    const { extra, pinned, profile, model } = asked;
+    return whenReady(this.limits(call, profile), (limits) => {
+      const { live, epoch } = loaded;
+      const request = { live, epoch, settings, limits, profile, model, call, explains };
+      if (extra.length + pinned.length > 0) return buildWith(extra, pinned, reading, request);
+      return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false }));
+    });
   }
+}
+
+/** A view with messages that memory does not hold, or must not hide. */
+async function buildWith<M>(
+  extra: readonly Prepared<M>[],
+  pinned: readonly string[],
+  reading: Reading<M>,
+  request: ViewRequest<M>,
+): Promise<Built<M>> {
+  const { loaded } = reading;
+  const { settings, limits } = request;
+  let { live, epoch } = loaded;
+  if (extra.length > 0) {
+    const draft = new Draft({ ...loaded, live: live.copy() }, settings);
+    const stored = underStoredIds(extra, live, settings);
+    const fresh = await withoutRepeated(stored, reading);
+    addAll({ ...reading, draft, limits }, fresh, { forView: true });
+    ({ live, epoch } = draft);
+  }
+  const hadExtra = extra.length > 0;
+  if (pinned.every((id) => live.byId.has(id))) {
+    const view = await buildView({ ...request, live, epoch });
+    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
+  }
+  const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
+  live = withPinned(live, left, pinned);
+  const view = await buildView({ ...request, live, epoch });
+  return { view, live, limits, hadExtra: hadExtra || left.length > 0 };
 }
 
 function messageIds(name: string, value: unknown): void {

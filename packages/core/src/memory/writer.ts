@@ -1,5 +1,5 @@
 import type { MemorySettings } from "../memory-settings.ts";
-import { addAll, withoutRepeated } from "./add.ts";
+import { addAll, mayBeRepeated, withoutRepeated } from "./add.ts";
 import { checkExists, type MustExist } from "./anchor.ts";
 import type { Attempt } from "./attempt.ts";
 import { putMessage } from "./change.ts";
@@ -13,7 +13,7 @@ import type { Views } from "./views.ts";
 /** What a change depends on besides what it does. */
 interface ChangeOptions {
   /** The state that the change must be based on, if it may be made on no other. */
-  readonly base?: ((call: Call) => Base | undefined | Promise<Base>) | undefined;
+  readonly base?: Base | ((call: Call) => Promise<Base>) | undefined;
   /** Why the change moves messages out of memory. */
   readonly reason?: "window" | "compact" | "shrink";
   /** Called once it is made, before the next call of the memory begins. */
@@ -46,7 +46,7 @@ export class Writer<M> {
     this.#session = session;
     this.#views = views;
     const { summarize } = settings.window;
-    const work = { settings, session, limits: () => views.limits() };
+    const work = { settings, session, limits: (call: Call) => views.limits(call) };
     this.#summarizer = summarize === undefined ? undefined : new Summarizer(work, summarize);
   }
 
@@ -56,15 +56,16 @@ export class Writer<M> {
   }
 
   /** Makes a change, reports what left memory by it, and waits for a summary that it made due. */
-  async change<T>(
+  change<T>(
     signal: AbortSignal | undefined,
     plan: Plan<M, T>,
     { base, reason = "window", made }: ChangeOptions = {},
   ): Promise<T> {
     const session = this.#session;
     let work: Promise<void> | undefined;
-    const result = await session.run(signal, async (call) => {
-      const limits = await this.#views.limits();
+    const change = session.run(signal, async (call) => {
+      const asked = this.#views.limits(call);
+      const limits = asked instanceof Promise ? await asked : asked;
       let draft: Draft<M> | undefined;
       const planned = await session.commit(
         call,
@@ -72,7 +73,7 @@ export class Writer<M> {
           draft = attempt.draft;
           return plan(attempt);
         },
-        { limits, base: await base?.(call) },
+        { limits, base: typeof base === "function" ? await base(call) : base },
       );
       made?.();
       const { evictedIds = [], awaitsSummary } = draft ?? {};
@@ -80,23 +81,41 @@ export class Writer<M> {
       if (awaitsSummary !== undefined) work = this.#summarizer?.begin(awaitsSummary, signal);
       return planned;
     });
-    if (work !== undefined) await waitFor(work, signal);
-    return result;
+    if (this.#summarizer === undefined) return change;
+    return change.then(async (result) => {
+      if (work !== undefined) await waitFor(work, signal);
+      return result;
+    });
   }
 
   /** Adds messages, except those that were added before; returns the ids of all. */
   add(prepared: readonly Prepared<M>[], { signal, base, mustExist }: AddOptions = {}): Promise<string[]> {
-    const add = async (attempt: Attempt<M>): Promise<string[]> => {
-      if (mustExist !== undefined) await checkExists(mustExist, attempt);
+    const add = (attempt: Attempt<M>): string[] | Promise<string[]> => {
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#settings);
-      const fresh = await withoutRepeated(stored, attempt);
-      const isBehind = this.#views.isBehind(attempt.loaded, fresh);
-      const added = addAll(attempt, fresh);
-      if (isBehind) partFromView(attempt, fresh);
-      const ids = new Map(fresh.map((message, index) => [message, added[index]]));
-      return stored.map((message) => ids.get(message) ?? message.id);
+      if (mustExist === undefined && !mayBeRepeated(stored)) return this.#append(stored, stored, attempt);
+      return this.#addFresh(stored, mustExist, attempt);
     };
-    return this.change(signal, add, { base: () => base, made: () => this.#views.added(prepared) });
+    return this.change(signal, add, { base, made: () => this.#views.added(prepared) });
+  }
+
+  /** Leaves out what the store has already. */
+  async #addFresh(
+    stored: readonly Prepared<M>[],
+    mustExist: MustExist | undefined,
+    attempt: Attempt<M>,
+  ): Promise<string[]> {
+    if (mustExist !== undefined) await checkExists(mustExist, attempt);
+    const fresh = await withoutRepeated(stored, attempt);
+    return this.#append(stored, fresh, attempt);
+  }
+
+  #append(stored: readonly Prepared<M>[], fresh: readonly Prepared<M>[], attempt: Attempt<M>): string[] {
+    const isBehind = this.#views.isBehind(attempt.loaded, fresh);
+    const added = addAll(attempt, fresh);
+    if (isBehind) partFromView(attempt, fresh);
+    if (fresh === stored) return added;
+    const ids = new Map(fresh.map((message, index) => [message, added[index]]));
+    return stored.map((message) => ids.get(message) ?? message.id);
   }
 
   /** Adds a message, or puts it in the place of the one with its id. */

@@ -16,9 +16,9 @@ export function factsOf<M>(
     message,
     error: undefined,
     role: format.role(message),
-    calls: format.toolCalls(message),
-    results: format.toolResults(message),
-    approvals: format.approvals(message),
+    calls: orNone(format.toolCalls(message)),
+    results: orNone(format.toolResults(message)),
+    approvals: orNone(format.approvals(message)),
     boundary: format.isBoundary(message),
     part: format.answersInParts === true,
     inPlace: format.interrupted !== undefined,
@@ -26,6 +26,13 @@ export function factsOf<M>(
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
   };
+}
+
+// Shared, because most messages have none, and a process may hold many memories.
+const none: readonly never[] = [];
+
+function orNone<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? none : list;
 }
 
 function isPinned<M>(message: M, { pinned }: ItemReader<M>): boolean {

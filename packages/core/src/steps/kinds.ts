@@ -2,7 +2,7 @@ import type { Item } from "./item.ts";
 import type { Step } from "./step.ts";
 
 export function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
-  return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
+  return item.role === "tool" ? askers.some((asker) => asker !== askers[0]) : askers.length > 0;
 }
 
 /** The calls about which a message holds both a request and its response. */

@@ -12,6 +12,9 @@ interface Answered<M> {
 
 type Facts = Pick<Item<never>, "results" | "approvals">;
 
+// Shared, because most messages answer nothing.
+const none: readonly never[] = [];
+
 /** Links messages by ids: who made a call, who asked for an approval, whose result has no call yet. */
 export class Links<M> {
   /** The steps that make calls; each stands for all of its calls of an id. */
@@ -45,7 +48,8 @@ export class Links<M> {
    * The steps that a message may belong to, `undefined` where what it answers was not asked. A request that stands apart
    * from its call belongs to the call's step.
    */
-  askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
+  askersOf(item: Item<M>, own: ReadonlySet<string>): readonly (Step<M> | undefined)[] {
+    if (item.results.length + item.approvals.length === 0) return none;
     const askers = this.answered(item, own).map(({ asker }) => asker);
     for (const approval of item.approvals) {
       if (approval.kind !== "request" || own.has(approval.toolCallId)) continue;
@@ -63,6 +67,10 @@ export class Links<M> {
   /** Adds a message to a step, and records what it calls, answers and asks; `own` are the ids of its calls. */
   join(step: Step<M>, item: Item<M>, own: ReadonlySet<string>): void {
     for (const id of own) if (!isOpen(step, id)) this.#callers.ask(id, step);
+    if (own.size + item.results.length + item.approvals.length === 0) {
+      joinStep(step, item);
+      return;
+    }
     const waiting = [...own];
     for (const { id } of item.results) if (isOpen(step, id)) waiting.push(id);
     for (const { kind, approvalId } of item.approvals)

@@ -197,6 +197,7 @@ export class StepList<M> {
 
   /** Results that came before their call belong to the call's step. */
   #takeIn(step: Step<M>, callIds: ReadonlySet<string>): void {
+    if (callIds.size === 0) return;
     const orphans = new Set<Step<M>>();
     for (const id of callIds) for (const orphan of this.#links.orphans(id)) orphans.add(orphan);
     if (orphans.size === 0) return;

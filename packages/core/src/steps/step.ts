@@ -7,7 +7,7 @@ import { grown, noAnswers, noCalls, type Tally, tallyCalls, tallyResults } from 
  */
 export interface Step<M> extends Tally {
   /** In the order of the view; results that stand before their call come first. */
-  readonly items: Item<M>[];
+  items: Item<M>[];
   /** Approval request id → call id. */
   approvals: ReadonlyMap<string, string>;
   tokens: number;
@@ -39,16 +39,19 @@ export function stepWith<M>(items: readonly Item<M>[]): Step<M> {
 
 /** Adds a message to a step. Costs what the message holds, never what the step holds. */
 export function joinStep<M>(step: Step<M>, item: Item<M>): void {
-  step.items.push(item);
+  // Most steps hold one message, and a list that grows from nothing takes room for 17.
+  if (step.items.length === 0) step.items = [item];
+  else step.items.push(item);
   step.tokens += item.tokens;
   if (item.calls.length > 0) step.callers++;
   tallyCalls(step, item.calls);
   tallyResults(step, item.results, item.meta.late);
-  const requests = item.approvals.filter((approval) => approval.kind === "request");
-  if (requests.length === 0) return;
-  const approvals = grown(step.approvals);
-  for (const { approvalId, toolCallId } of requests) approvals.set(approvalId, toolCallId);
-  step.approvals = approvals;
+  for (const approval of item.approvals) {
+    if (approval.kind !== "request") continue;
+    const approvals = grown(step.approvals);
+    approvals.set(approval.approvalId, approval.toolCallId);
+    step.approvals = approvals;
+  }
 }
 
 export function isSystem<M>(step: Step<M>): boolean {

@@ -3,7 +3,7 @@ import { type Check, integer, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
 import { kindOf } from "../values.ts";
-import { scanText, show } from "./text.ts";
+import { isPlainText, scanText, show } from "./text.ts";
 
 const maxHeadBytes = 16 * 1024;
 
@@ -132,7 +132,7 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
   for (const list of ["append", "replace"] as const) {
     let last = 0;
     for (const message of update[list]) {
-      const bytes = checkMessage(message);
+      const bytes = checkMessage(message, maxMessageBytes);
       const { seq, id } = message;
       checkSeq(() => `Message ${show(id)}`, seq, update.nextSeq);
       if (list === "append" && seq <= last) {
@@ -148,8 +148,8 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
   }
 }
 
-/** Returns the size of the message in UTF-8 bytes. */
-function checkMessage(message: StoredMessage): number {
+/** Returns the size of the message in UTF-8 bytes; in characters where it cannot exceed the limit. */
+function checkMessage(message: StoredMessage, maxBytes: number): number {
   if (typeof message !== "object" || message === null) {
     throw invalidOption(`A message must be an object, not ${kindOf(message)}`);
   }
@@ -160,8 +160,10 @@ function checkMessage(message: StoredMessage): number {
       `createdAt of message ${show(id)} must be whole milliseconds since the epoch, not ${show(createdAt)}`,
     );
   }
-  const bytes = checkText(() => `The payload of message ${show(id)}`, payload);
-  return meta === undefined ? bytes : bytes + checkText(() => `The meta of message ${show(id)}`, meta);
+  const mayExceed = (payload?.length + (meta?.length ?? 0)) * mostBytes > maxBytes;
+  const bytes = checkText(() => `The payload of message ${show(id)}`, payload, mayExceed);
+  if (meta === undefined) return bytes;
+  return bytes + checkText(() => `The meta of message ${show(id)}`, meta, mayExceed);
 }
 
 function checkMoves(update: MemoryUpdate): void {
@@ -204,15 +206,19 @@ function checkSeq(what: Subject, seq: number, nextSeq: number): void {
 }
 
 function checkName(what: string, value: string, maxBytes: number): void {
-  const bytes = checkText(() => what, value);
+  const bytes = checkText(() => what, value, value?.length * mostBytes > maxBytes);
   if (bytes < 1 || bytes > maxBytes) {
     throw invalidOption(`${what} must have 1 to ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
   }
 }
 
-/** Returns the length in UTF-8 bytes. Does not show the value: it may be content. */
-function checkText(what: Subject, value: string): number {
+/** The most UTF-8 bytes that a character of a text takes. */
+const mostBytes = 3;
+
+/** Returns the length in UTF-8 bytes, or in characters unless it `mayExceed` a limit. Does not show the value: it may be content. */
+function checkText(what: Subject, value: string, mayExceed = true): number {
   if (typeof value !== "string") throw invalidOption(`${what()} must be a string, not ${typeof value}`);
+  if (!mayExceed && isPlainText(value)) return value.length;
   const { bytes, fault } = scanText(value);
   if (fault !== undefined) {
     throw invalidOption(`${what()} must be well-formed Unicode without U+0000, but it contains ${fault}`);

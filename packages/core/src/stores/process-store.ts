@@ -73,7 +73,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     for (const slot of [...slots.values()]) drop(slot);
   }
 
-  return defineStore(
+  const { store } = defineStore(
     { name, capabilities, connection: { under: () => undefined, close: async () => clear() }, position },
     {
       read(_, memoryId, known) {
@@ -122,5 +122,15 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
         return expired.length;
       },
     },
-  ).store;
+  );
+  immediate.add(store.getMessages).add(store.updateMessages);
+  return store;
+}
+
+/** What reads and writes at once. Wrappers of a store take over its members, so that each of them is told apart. */
+const immediate = new WeakSet<(...args: never[]) => unknown>();
+
+/** Whether a memory's reads and writes of this store are done when they return, so that no time limit can end them. */
+export function neverWaits({ getMessages, updateMessages }: ChatMemoryStore): boolean {
+  return immediate.has(getMessages) && immediate.has(updateMessages);
 }

@@ -9,6 +9,14 @@ export interface TextScan {
 /** Anything that is not printable ASCII: only such characters can have several bytes or be a fault. */
 const unusual = /[^\t\n\r -~]/;
 
+/** Half of a pair: characters beyond the basic plane have two. */
+const surrogate = /[\ud800-\udfff]/;
+
+/** Whether a text is certain to be well-formed Unicode without U+0000; found many times faster than its length. */
+export function isPlainText(text: string): boolean {
+  return !surrogate.test(text) && !text.includes("\0");
+}
+
 /** Measures a text and looks for what a database could not store, in one pass and without a copy. */
 export function scanText(text: string): TextScan {
   const { length } = text;

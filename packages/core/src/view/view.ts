@@ -28,7 +28,8 @@ export interface ViewRequest<M> {
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
   readonly model: string | undefined;
-  readonly signal: AbortSignal;
+  /** Fires when the call ends; asked for by whoever may wait. */
+  readonly call: { readonly signal: AbortSignal };
   /** Shows what a processor or the profile refuses as too much all the same, to explain it. */
   readonly explains?: boolean | undefined;
 }
@@ -52,13 +53,15 @@ export interface View<M> extends Repaired<M> {
  *
  * Throws `WINDOW_OVERFLOW`, and the errors of shown records that cannot be read.
  */
-export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
+export function buildView<M>(request: ViewRequest<M>): View<M> | Promise<View<M>> {
   const { live, settings, limits, profile } = request;
   if (profile !== undefined || settings.processors.length > 0) return measuredView(request);
   const plan = planWindow(live, settings, limits);
   const overflow = overflowOf(plan.stays, limits);
   if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(settings, overflow);
-  return overflow === undefined ? render(request, plan) : { ...(await render(request, plan)), overflow };
+  const { messages, interruptedCalls, leftOut } = shownByWindow(request, plan);
+  const stages = [repairedTo(messages)];
+  return { messages, interruptedCalls, leftOut, hidden: plan.evict, stages, overflow };
 }
 
 /** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
@@ -112,10 +115,10 @@ export function keeping<P extends { readonly window: { readonly overflow: Window
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
-  const { settings, profile, signal } = request;
+  const { settings, profile, call } = request;
   const { format } = settings.reader;
   const shown = shownByWindow(request, plan);
-  const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
+  const stages = [repairedTo(shown.messages)];
   const interruptedCalls = [...shown.interruptedCalls];
   let messages: readonly M[] = shown.messages;
   let overflow: Excess | undefined;
@@ -123,7 +126,9 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     overflow ??= excessOf(error, request);
   };
   for (const processor of settings.processors) {
-    const processed = await applyProcessors(messages, [processor], { format, signal }).catch(refuse);
+    const processed = await applyProcessors(messages, [processor], { format, signal: call.signal }).catch(
+      refuse,
+    );
     messages = processed ?? messages;
     stages.push({ by: "processor", name: processor.name, messages });
   }
@@ -134,7 +139,7 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
       pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
     }
-    stages.push({ by: "repair", name: "repair", messages });
+    stages.push(repairedTo(messages));
   }
   const shaped = await shapedBy(profile, messages, format).catch(refuse);
   for (const stage of shaped?.stages ?? []) stages.push({ by: "rule", ...stage });
@@ -147,6 +152,10 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     stages,
     overflow,
   };
+}
+
+function repairedTo<M>(messages: readonly M[]): View<M>["stages"][number] {
+  return { by: "repair", name: "repair", messages };
 }
 
 async function shapedBy<M>(
@@ -164,12 +173,15 @@ function excessOf<M>(error: unknown, { explains }: ViewRequest<M>): Excess {
   return { needed: Number(needed), limit: Number(limit) };
 }
 
+// Shared, because most views hide nothing.
+const nothing: ReadonlySet<never> = new Set();
+
 /** The messages that the window leaves, repaired. */
 function shownByWindow<M>(
   { live, epoch, settings, profile, model }: ViewRequest<M>,
   plan: WindowPlan<M>,
 ): Repaired<M> {
-  const hidden = new Set(plan.evict);
+  const hidden = plan.evict.length === 0 ? nothing : new Set(plan.evict);
   const { window, reader } = settings;
   let steps = shownSteps(live, hidden, window.unit, profile);
   if (!settings.repair && profile === undefined) {

@@ -20,25 +20,48 @@ export const unlimited: Limits = {
   taken: (tokens) => tokens,
 };
 
-/** Resolves the limits for one call. Anything but a positive integer is `INVALID_OPTION`; nothing is written. */
-export async function resolveLimits<M>(
+/** The limits of a window as numbers. */
+interface Numbers {
+  readonly maxMessages?: number | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly reserve: number;
+}
+
+/**
+ * Resolves the limits for one call: a promise only if the application is asked for some. Anything but a positive integer
+ * is `INVALID_OPTION`; nothing is written.
+ */
+export function resolveLimits<M>(
   settings: WindowSettings<M>,
   memoryId: string,
   correction: Correction = uncorrected,
   profile?: ProviderProfile | undefined,
-): Promise<Limits> {
-  // Waits only for limits that are functions.
-  const { maxMessages: messages, maxTokens: most, reserve: room } = settings;
-  const ask = async (name: string, limit: (id: string) => number | Promise<number>, least: 0 | 1) =>
-    checkAnswer(name, await limit(memoryId), least);
-  const asked = typeof messages === "function" ? await ask("window.maxMessages", messages, 1) : messages;
-  const maxMessages = Math.min(asked ?? unbounded, profile?.maxMessages ?? unbounded);
-  if (most === undefined) return { maxMessages, maxTokens: unbounded, taken: (tokens) => tokens };
-  const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
-  const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
-  checkReserve(reserve, maxTokens);
+): Limits | Promise<Limits> {
   const base = settings.counter?.base ?? 0;
-  return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };
+  const limitsOf = ({ maxMessages: most = unbounded, maxTokens = unbounded, reserve }: Numbers): Limits => {
+    const maxMessages = Math.min(most, profile?.maxMessages ?? unbounded);
+    if (maxTokens === unbounded) return { ...unlimited, maxMessages };
+    checkReserve(reserve, maxTokens);
+    return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };
+  };
+  return areNumbers(settings) ? limitsOf(settings) : askedFor(settings, memoryId).then(limitsOf);
+}
+
+function areNumbers<M>(settings: WindowSettings<M>): settings is WindowSettings<M> & Numbers {
+  const { maxMessages, maxTokens, reserve } = settings;
+  return (
+    typeof maxMessages !== "function" && typeof maxTokens !== "function" && typeof reserve !== "function"
+  );
+}
+
+async function askedFor<M>(settings: WindowSettings<M>, memoryId: string): Promise<Numbers> {
+  const ask = async (name: "maxMessages" | "maxTokens" | "reserve", least: 0 | 1) => {
+    const limit = settings[name];
+    return typeof limit === "function" ? checkAnswer(`window.${name}`, await limit(memoryId), least) : limit;
+  };
+  const maxMessages = await ask("maxMessages", 1);
+  const maxTokens = await ask("maxTokens", 1);
+  return { maxMessages, maxTokens, reserve: (await ask("reserve", 0)) ?? 0 };
 }
 
 export function checkAnswer(name: string, value: unknown, least: 0 | 1): number {

@@ -13,20 +13,38 @@ export function planByGroups<M>(
   live: Live<M>,
   settings: MemorySettings<M>,
   limits: Limits,
-  { refill = false, slack = noCost, early = false, forSummary = false }: PlanOptions,
+  options: PlanOptions,
+): WindowPlan<M> {
+  const { refill = false, slack = noCost, early = false } = options;
+  const room = new Room(live.items.length, live.tokens, limits);
+  room.enter(slack);
+  for (const step of live.unsettled) room.enter(addedTo(step, live, settings));
+  const share = refill ? 0 : early ? (1 + settings.window.target) / 2 : 1;
+  // As it is for most messages.
+  if (live.boundaries === 0 && room.fitsWithin(share))
+    return { evict: none, passed: none, stays: room.total };
+  return evictGroups(live, settings, room, share, options);
+}
+
+const none: readonly never[] = [];
+
+/** What repair adds to a step. */
+function addedTo<M>(step: Step<M>, live: Live<M>, { repair, addedByRepair }: MemorySettings<M>): Cost {
+  return repair && live.unsettled.has(step) ? addedByRepair(step, step === live.steps.at(-1)) : noCost;
+}
+
+function evictGroups<M>(
+  live: Live<M>,
+  settings: MemorySettings<M>,
+  room: Room,
+  share: number,
+  { refill = false, forSummary = false }: PlanOptions,
 ): WindowPlan<M> {
   const { window } = settings;
   const summarizes = window.summarize !== undefined;
   const evict: Item<M>[] = [];
-  const room = new Room(live.items.length, live.tokens, limits);
-  const last = live.steps.at(-1);
-  const addedTo = (step: Step<M>): Cost =>
-    settings.repair && live.unsettled.has(step) ? settings.addedByRepair(step, step === last) : noCost;
-  room.enter(slack);
-  for (const step of live.unsettled) room.enter(addedTo(step));
-  const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
   const leave = (step: Step<M>): void => {
-    const added = addedTo(step);
+    const added = addedTo(step, live, settings);
     pushAll(evict, step.items);
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
