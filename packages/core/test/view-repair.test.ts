@@ -450,7 +450,7 @@ test("calls that share an id, their requests and the approvals of these are each
   const { view } = await shownOf([...asked, user("And?")]);
   const never = interrupted("c", "pay");
   expect(view).toEqual([
-    ...[user("Pay twice."), asking("1"), approved("1"), never, asking("2"), approved("2"), never],
+    ...[user("Pay twice."), asking("1"), never, approved("1"), asking("2"), never, approved("2")],
     user("And?"),
   ]);
 });

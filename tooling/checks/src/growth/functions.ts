@@ -53,12 +53,16 @@ async function ofMemories(): Promise<Functions> {
   const filled = async (messages: Messages, options: Options = {}): Promise<ChatMemory<ModelMessageLike>> => {
     const store = inMemoryStore();
     await createChatMemory<ModelMessageLike>({ id: "a", store }).add(...messages);
-    return createChatMemory({ ...options, id: "a", store } as ChatMemoryOptions<ModelMessageLike>);
+    return createChatMemory<ModelMessageLike>({
+      ...options,
+      id: "a",
+      store,
+    } as ChatMemoryOptions<ModelMessageLike>);
   };
   const adding =
     (options: Options): Prepare =>
     (messages) => {
-      const memory = createChatMemory(options as ChatMemoryOptions<ModelMessageLike>);
+      const memory = createChatMemory<ModelMessageLike>(options as ChatMemoryOptions<ModelMessageLike>);
       return async () => {
         for (const message of messages) await memory.add(message);
       };

@@ -124,7 +124,7 @@ function countBuiltIns(): { count: () => number; restore: () => void } {
       const value = function (this: Self, ...args: unknown[]): unknown {
         const { length, lastIndex, global, sticky } = this;
         const answer = Reflect.apply(native.value, this, args);
-        sum += 1 + cost({ length, lastIndex, global, sticky }, args, answer);
+        sum += 1 + cost({ length, lastIndex, global, sticky }, args, answer as Parameters<Cost>[2]);
         return answer;
       };
       Object.defineProperty(holder, name, { ...native, value });
