@@ -52,13 +52,14 @@ export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined)
   const head = rows.find(isHead);
   if (head === undefined) return undefined;
   const [next, live, version] = threeOf(unmarked(head.key));
-  const messages = rows.filter((row) => !isHead(row)).map(messageOf);
-  if (version !== known) messages.push(...lostIn(live, messages).map((seq) => unreadableMessage(seq)));
-  // An index yields them in this order, but the statement does not promise it.
-  messages.sort((a, b) => a.seq - b.seq);
   const owner = head.meta && unmarked(head.meta);
   const stored = { version, nextSeq: Number(next), owner, head: head.payload };
-  return memorySnapshot(stored, version === known ? undefined : messages);
+  if (version === known) return memorySnapshot(stored, undefined);
+  const messages = rows.filter((row) => !isHead(row)).map(messageOf);
+  messages.push(...lostIn(live, messages).map((seq) => unreadableMessage(seq)));
+  // An index yields them in this order, but the statement does not promise it.
+  messages.sort((a, b) => a.seq - b.seq);
+  return memorySnapshot(stored, messages);
 }
 
 /** What a blank and another one divide. */

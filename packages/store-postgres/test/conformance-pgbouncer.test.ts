@@ -27,14 +27,12 @@ test("migrates once for many at once", async () => {
   await Promise.all(stores.map((store) => store.migrate()));
   await Promise.all(stores.map((store) => store.close()));
   const applied = await direct.query("select number from turnkeep_migrations order by number");
-  const numbers = applied.rows.map(({ number }) => number);
-  expect(numbers.length).toBeGreaterThan(2);
-  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  expect(applied.rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
 });
 
 // The server is the one that the whole kit ran on: what may differ is what a session keeps between statements, and how
 // calls begin and end. All groups: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_THOROUGH
+const groups = process.env.TURNKEEP_WHOLE_KIT
   ? undefined
   : ([
       ...["basic", "order", "atomicity", "versions", "replay", "states", "history", "list", "payloads"],
