@@ -32,7 +32,7 @@ test("migrates once for many at once", async () => {
 
 // The server is the one that the whole kit ran on: what may differ is what a session keeps between statements, and how
 // calls begin and end. All groups: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_WHOLE_KIT
+const groups = process.env.TURNKEEP_THOROUGH
   ? undefined
   : ([
       ...["basic", "order", "atomicity", "versions", "replay", "states", "history", "list", "payloads"],
