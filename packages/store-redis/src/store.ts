@@ -43,6 +43,7 @@ const capabilities = Object.freeze({
 /** A position in the index, which a cursor contains. */
 const position = /^[1-9]\d{0,15}$/;
 
+/** For a read of a memory that has lost some of its records. */
 const allLive: NormalHistoryQuery = {
   ...{ after: 0, before: Number.MAX_SAFE_INTEGER, order: "ascending" },
   ...{ limit: Number.MAX_SAFE_INTEGER - 1, states: ["live"], ids: undefined },
@@ -52,9 +53,9 @@ const allLive: NormalHistoryQuery = {
 const batch = 100;
 
 /**
- * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one
- * script each, in one round trip; a write that begins a memory takes one more. All keys of a memory are in one hash
- * slot. Creating the store does no I/O, and there is nothing to migrate.
+ * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one round
+ * trip each; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the store
+ * does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
