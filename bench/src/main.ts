@@ -11,6 +11,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { cache } from "./benchmarks/cache.ts";
 import { elsewhere } from "./benchmarks/elsewhere.ts";
 import { growth } from "./benchmarks/growth.ts";
+import { redis } from "./benchmarks/redis.ts";
 import { scattered } from "./benchmarks/scattered.ts";
 import { start } from "./benchmarks/start.ts";
 import { stores } from "./benchmarks/stores.ts";
@@ -27,6 +28,7 @@ const benchmarks: readonly Benchmark[] = [
   cache,
   elsewhere,
   growth,
+  redis,
   scattered,
   start,
   stores,

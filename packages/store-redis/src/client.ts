@@ -32,14 +32,21 @@ export function connect(
   const { run, closeAfter } = driverCalls(storeName);
   let driver: Driver | undefined = given;
 
-  async function send(command: string, args: (string | number)[]): Promise<unknown> {
-    if (given !== undefined) return given.call(command, args);
-    const opened = await own.get();
-    driver = opened;
-    return opened.call(command, args);
+  async function open(): Promise<Driver> {
+    driver = given ?? (await own.get());
+    return driver;
   }
 
-  async function attempt<A>({ script, keys, values }: Statement<A>): Promise<A> {
+  async function send(command: string, args: (string | number)[]): Promise<unknown> {
+    return (await open()).call(command, args);
+  }
+
+  async function attempt<A>({ script, keys, values, plain }: Statement<A>): Promise<A> {
+    if (plain !== undefined && (await open()).readsMaster) {
+      const replies = plain.commands.map(([command, ...args]) => send(command, args));
+      const answer = plain.answer(await Promise.all(replies));
+      if (answer !== undefined) return answer;
+    }
     const args = [keys.length, ...keys, ...values];
     try {
       return (await send("evalsha", [script.sha, ...args])) as A;

@@ -20,6 +20,8 @@ export interface NodeRedisClient {
 /** A client, whichever driver it is of. */
 export interface Driver {
   call(command: string, args: (string | number)[]): Promise<unknown>;
+  /** Whether a command that only reads goes to the server that takes the writes, for certain. */
+  readonly readsMaster: boolean;
   /** How many connections have broken on which the driver may have sent a command, to send it again on the next. */
   breaks(): number;
   /** Drops connections that do not answer, so that the driver opens others. */
@@ -30,7 +32,11 @@ export interface Driver {
 interface IoredisClient extends RedisClient {
   readonly status?: string;
   readonly stream?: { destroy(): unknown };
-  readonly options?: { readonly autoResendUnfulfilledCommands?: boolean | undefined };
+  readonly options?: {
+    readonly autoResendUnfulfilledCommands?: boolean | undefined;
+    /** Of a cluster: which of its servers are read from. */
+    readonly scaleReads?: unknown;
+  };
   on?(event: string, listener: (node: IoredisClient) => void): unknown;
   /** The connections of a cluster. */
   nodes?(): IoredisClient[];
@@ -60,8 +66,12 @@ export function driverOf(client: RedisClient | NodeRedisClient): Driver {
 
 function ioredisDriver(client: IoredisClient): Driver {
   const breaks = breaksOf(client);
+  const { scaleReads = "master" } = client.options ?? {};
+  const isMaster = client.status !== undefined && scaleReads === "master";
   return {
     call: (command, args) => client.call(command, args),
+    // Whatever else has a `call` may have replicas behind it that answer late.
+    readsMaster: isMaster,
     breaks: () => breaks.count,
     renew() {
       for (const node of client.nodes?.() ?? [client]) {
@@ -101,6 +111,7 @@ function nodeRedisDriver(client: NodeRedis): Driver {
       await renewed;
       return client.sendCommand([command, ...args.map(String)]);
     },
+    readsMaster: true,
     breaks: () => 0,
     renew() {
       if (client.isReady !== true || client.isOpen === false) return;

@@ -2,49 +2,62 @@
 const entryIsUsedWithin = 10 * 60 * 1_000_000;
 export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
 
-/** The keys of a memory may stay for so small a part of `ttlMs` after it has expired. */
-const slackOfExpiry = 8;
-
-// The keys of a memory: its head, its live seqs, the records by seq, the seqs by message id, and the evicted and
-// superseded seqs. A change of state moves a seq, never a record. Seqs stay texts: as a Lua number, a seq loses its
-// last digits when it becomes text, and the conversion is slow. A script is given only the keys that it needs.
-// The head counts the live seqs, so that a memory whose keys are lost in part never passes for a shorter or an empty one.
-const keys = "local head, live, messages, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
-/** The most values that a script passes to a function: Lua takes fewer than 8,000. */
-const portion = 4000;
-export const mostPlainMoves: number = portion / 2;
-// The time in milliseconds, as text. An unreadable one counts as not reached, so that readers see what is wrong.
-const clock = `
-local time = redis.call('TIME')
-local now = time[1] .. string.sub(1000000 + time[2], 2, 4)
-local function past(expires)
-  local at = tonumber(expires)
-  return at and at <= tonumber(now)
+// The keys of a memory:
+// - `head`, a hash: version, next seq, owner, head, times, and the live messages, a record by seq. So a read of what is live is
+//   one plain command. It also counts them, so that a memory of which a part is lost never passes for a shorter one.
+// - `ids`, a hash: the seq of every message by its id.
+// - `messages`, a hash: the records of what has left, by seq.
+// - `states`, a sorted set: the runs of seqs of one state, as `7:evicted` by their last seq. Whatever is in no run is live.
+// Seqs become text by a format: Lua's own conversion drops their last digits. A script is given only the keys that it needs.
+const keys = "local head, ids, messages, states = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
+/** The most messages that the lean script adds or moves: Lua passes fewer than 8,000 values to a function. */
+export const mostPlain = 2000;
+/** The server's: seconds, and microseconds beside them. To make one number of both takes longer than to ask. */
+const clock = "local time = redis.call('TIME')";
+/** For a memory without a head: whether another part of it is there. All of them expire at one moment. */
+const isLost = "redis.call('EXISTS', ids, messages) > 0";
+/** The runs of seqs of one state. `removed` is one too, so that in the others every message is there. */
+const runs = `
+local function text(number) return string.format('%.0f', number) end
+local function partsOf(run)
+  local first, state = run:match('^(%d+):(%a+)$')
+  return tonumber(first) or 0, state or ''
+end
+local function stateAt(seq)
+  local run = redis.call('ZRANGEBYSCORE', states, text(seq), '+inf', 'LIMIT', 0, 1)[1]
+  local first, state = partsOf(run or '')
+  return run and first <= tonumber(seq) and state or 'live'
+end
+local function mark(from, to, state)
+  local first, last, found = from, to, {}
+  local seq = from - 1
+  repeat
+    found = redis.call('ZRANGEBYSCORE', states, text(seq), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
+    for i = 1, #found, 2 do
+      local run, stop = found[i], tonumber(found[i + 1])
+      local start, other = partsOf(run)
+      if start > to + 1 then
+        found = {}
+        break
+      elseif other == state then
+        first, last = math.min(first, start), math.max(last, stop)
+        if start > first then redis.call('ZREM', states, run) end
+      elseif start <= to and stop >= from then
+        if stop > to then redis.call('ZADD', states, text(stop), text(to + 1) .. ':' .. other) end
+        if start < from then redis.call('ZADD', states, text(from - 1), run) else redis.call('ZREM', states, run) end
+      end
+      seq = stop + 1
+    end
+  until #found < 4
+  if state ~= 'live' then redis.call('ZADD', states, text(last), text(first) .. ':' .. state) end
 end`;
-/** Adds those of `messages` with these seqs after what the result holds already. */
-const addRecords = `
-local function addRecords(answer, seqs)
-  for from = 1, #seqs, ${portion} do
-    local to = math.min(from + ${portion - 1}, #seqs)
-    answer[#answer + 1] = redis.call('HMGET', messages, unpack(seqs, from, to))
-  end
-  return answer
-end`;
-/** The beginning of a script that may look at any message. */
-const memory = `
-${keys}
-local states = { live = live, evicted = KEYS[5], superseded = KEYS[6] }
-${clock}
-local function stateOf(seq)
-  for state, key in pairs(states) do
-    if redis.call('ZSCORE', key, seq) then return state end
-  end
-end`;
-/** The id in a message's record; if that is lost or damaged, the one that leads to it; `""` if both are lost. */
-const idOf = `
-local bySeq
-local function idOf(seq)
-  local id = (redis.call('HGET', messages, seq) or ''):match('^%d+%z([^%z]+)%z')
+/** The id in a record; if that is lost or damaged, the one that leads to it; `''` if both are lost. */
+const lookUp = `
+${runs}
+local bySeq, live
+local function recordOf(seq) return redis.call('HGET', head, seq) or redis.call('HGET', messages, seq) end
+local function idOf(seq, record)
+  local id = (record or ''):match('^%d+%z([^%z]+)%z')
   if id then return id end
   if not bySeq then
     bySeq = {}
@@ -52,241 +65,257 @@ local function idOf(seq)
     for at = 1, #all, 2 do bySeq[all[at + 1]] = all[at] end
   end
   return bySeq[seq] or ''
-end`;
-/** For a memory without a head: whether one of its other keys is there. */
-const isLost = "redis.call('EXISTS', unpack(KEYS, 2)) > 0";
-// `ARGV` of a change: the expected version, then where the lists begin, then: fields of the head, the first of which is
-// the version; moves; replacements; new messages.
-const change = `
-local expected, first, ttl = ARGV[1], ARGV[2], ARGV[3]
-local movedAt, replacedAt, appendedAt = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local stored = redis.call('HMGET', head, 'version', 'next', 'expires', 'live')
-if not stored[1] or past(stored[3]) then return 'conflict' end
-if stored[1] == ARGV[8] then return 'replayed' end
-if stored[1] ~= expected then return 'conflict' end
-local nextSeq, count = tonumber(stored[2]), tonumber(stored[4])
-if not nextSeq or not count or tonumber(first) < nextSeq then return 'disagrees' end`;
-// A script does not roll back, so it checks everything before it writes anything. Its first write is an HSET, which
-// Redis refuses if it is out of memory or lacks replicas. After a script's first write, Redis refuses only what its
-// user has no permission for, so each command is first called without effect.
-// A memory is absent once its head's `expires` is past. Its keys go by themselves at `gone`, somewhat later, so that
-// most writes need not renew six of them.
-const changeHead = `
-redis.call('HSET', head, 'updated', now)
-redis.call('HDEL', head, '')
-redis.call('ZADD', live, 'XX', 0, '')
-redis.call('ZREM', live, '')
-local gone, renewed
-if ttl ~= '' then
-  gone = redis.call('HGET', head, 'gone')
-  renewed = (tonumber(gone) or 0) < now + ttl
-  if renewed then
-    gone = string.format('%.0f', now + ttl + math.ceil(ttl / ${slackOfExpiry}))
-    redis.call('PEXPIREAT', head, gone)
-    redis.call('HSET', head, 'gone', gone)
-  end
-  redis.call('HSET', head, 'expires', string.format('%.0f', now + ttl))
-elseif stored[3] then
-  for _, key in ipairs(KEYS) do redis.call('PERSIST', key) end
-  redis.call('HDEL', head, 'expires', 'gone')
 end
-redis.call('HSET', head, 'live', count, unpack(ARGV, 7, movedAt - 1))`;
-/**
- * The end of a change: keys that it has created expire with the others. All is written, so nothing may fail here; the
- * right to set an expiry is met above whenever all are renewed.
- */
-const keepKeys = `
-if gone then
-  for at = 2, #KEYS do
-    if renewed or redis.pcall('PTTL', KEYS[at]) == -1 then redis.pcall('PEXPIREAT', KEYS[at], gone) end
+-- By seq, also those whose record is lost: where a seq lacks one, best where an id leads to it, since some were passed over.
+-- Nothing if they are not as many as the head counts.
+local function allLive()
+  if live then return live end
+  live = {}
+  local stored = redis.call('HMGET', head, 'count', 'next')
+  local missing, seq = tonumber(stored[1]), tonumber(stored[2])
+  if not missing or not seq then return end
+  local function add(one) live[one], missing = true, missing - 1 end
+  for _, field in ipairs(redis.call('HKEYS', head)) do
+    if field:find('^%d') then add(field) end
   end
+  local passed, all = {}, missing > 0 and redis.call('ZRANGE', states, 0, -1, 'WITHSCORES') or {}
+  for i = #all, 0, -2 do
+    local last = tonumber(all[i]) or 0
+    for at = seq - 1, math.max(last + 1, seq - 10000), -1 do
+      local hole = text(at)
+      if missing > 0 and not live[hole] then
+        if idOf(hole) ~= '' then add(hole) else passed[#passed + 1] = hole end
+      end
+    end
+    seq = tonumber((all[i - 1] or ''):match('^%d+')) or 1
+  end
+  for _, hole in ipairs(passed) do
+    if missing > 0 then add(hole) end
+  end
+  return missing == 0 and live
+end
+local function stateOf(seq)
+  local state = stateAt(seq)
+  if state == 'evicted' or state == 'superseded' then return state end
+  if state == 'live' and (redis.call('HEXISTS', head, seq) == 1 or (allLive() or {})[seq]) then return state end
 end`;
-const countAppended = `
-for at = appendedAt, #ARGV, 4 do
-  if ARGV[at + 1] == 'live' then count = count + 1 end
+// `ARGV` of what writes: the expected version, the version, the first new seq, the ttl, how many new messages are live, where
+// three lists begin; then what goes into the head, and the lists. The last has the first seq, the last seq and the state of
+// each run of messages that have one which is new.
+const write = `
+${keys}
+local expected, version, first, ttl, added = unpack(ARGV, 1, 5)
+local listAt, appendedAt, runsAt = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])`;
+const change = `
+${write}
+local stored = redis.call('HMGET', head, 'version', 'next', 'count', 'expires')
+if stored[1] ~= expected then return stored[1] == version and 'replayed' or 'conflict' end
+local nextSeq, count = tonumber(stored[2]), tonumber(stored[3])
+if not nextSeq or not count or tonumber(first) < nextSeq then return 'disagrees' end
+count = count + added`;
+// A script does not roll back, so it checks everything before it writes anything. Its first write is refused if Redis lacks
+// replicas; and if it is out of memory, unless that one only removes. After that, Redis refuses only what its user has no
+// permission for, so whatever follows the HSET of the version, unless it is another HSET, is first called without effect.
+const mayMove = `
+redis.call('ZADD', states, 'XX', 0, '')
+redis.call('ZREM', states, '')
+redis.call('HDEL', head, '')`;
+/** All keys of a memory expire at one moment, from which on the server takes the memory for absent. */
+const writeHead = `
+${clock}
+local at
+if ttl ~= '' then
+  at = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ttl)
+  redis.call('HSET', head, 'expires', at)
+  redis.call('PEXPIREAT', head, at)
+elseif stored[4] then
+  redis.call('HSET', head, 'count', stored[3])
+  for _, key in ipairs(KEYS) do redis.call('PERSIST', key) end
+  redis.call('HDEL', head, 'expires')
+end
+redis.call('HSET', head, 'version', version, 'updated', time[1] .. ' ' .. time[2], 'count', count, unpack(ARGV, 9, listAt - 1))`;
+const markRuns = `
+for at = runsAt, #ARGV, 3 do mark(tonumber(ARGV[at]), tonumber(ARGV[at + 1]), ARGV[at + 2]) end`;
+const keepOthers = `
+if at then
+  for i = 2, #KEYS do redis.call('PEXPIREAT', KEYS[i], at) end
 end`;
-/** Seq, state, id and record of each. */
+/** The end of a script that writes; seq, state, id and record of each new message. */
 const append = `
-for at = appendedAt, #ARGV, 4 do
-  local seq = ARGV[at]
-  redis.call('HSET', messages, seq, ARGV[at + 3])
-  redis.call('HSET', ids, ARGV[at + 2], seq)
-  redis.call('ZADD', states[ARGV[at + 1]], seq, seq)
-end`;
+for at = appendedAt, runsAt - 1, 4 do
+  local seq, state, id, record = unpack(ARGV, at, at + 3)
+  redis.call('HSET', state == 'live' and head or messages, seq, record)
+  redis.call('HSET', ids, id, seq)
+end
+${markRuns}
+${keepOthers}
+return 'done'`;
 
 /** The scripts, by what they do. What each answers is in `scripts.ts`. */
 export const texts = {
   read: `
 ${keys}
-local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'live', 'expires')
+local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head')
 if not stored[1] then return ${isLost} and { 'lost' } or {} end
-if stored[6] then
-  ${clock}
-  if past(stored[6]) then return {} end
-end
-if stored[1] == ARGV[1] then return { stored } end
-${addRecords}
-local seqs = redis.call('ZRANGE', live, 0, -1)
-return addRecords({ stored, seqs }, seqs)`,
+if stored[1] == ARGV[1] then return { false, unpack(stored) } end
+return redis.call('HGETALL', head)`,
 
-  /** Indices in `ARGV` as for a change. */
+  /** The first list: the life, and the entry's position in the index. */
   begin: `
-${memory}
-local ttl, life, entered, appendedAt = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local movedAt = appendedAt
-local stored = redis.call('HMGET', head, 'version', 'life', 'expires', 'owner')
-if stored[1] and not past(stored[3]) then
-  return { stored[1] == ARGV[8] and 'replayed' or 'conflict', stored[2] }
+${write}
+local life, entered = ARGV[listAt], ARGV[listAt + 1]
+local stored = redis.call('HMGET', head, 'version', 'life')
+if stored[1] then
+  if stored[2] == life then return stored[1] == version and 'again' or 'open' end
+  return stored[1] == version and 'replayed' or 'conflict'
 end
-if not stored[1] and ${isLost} then return { 'lost' } end
-local count = 0
-${countAppended}
-if now * 1000 - entered > ${entryIsUsedWithin} then return { 'late' } end
+if ${isLost} then return 'lost' end
+${clock}
+if time[1] * 1000000 + time[2] - entered > ${entryIsUsedWithin} then return 'late' end
+local count = added
+${runs}
+${mayMove}
+redis.call('UNLINK', head, states)
+${writeHead}
 redis.call('HSET', head, 'life', life)
-redis.call('HDEL', head, 'owner', 'head')
-redis.call('UNLINK', unpack(KEYS, 2))
-${changeHead}
-${append}
-${keepKeys}
-if stored[2] then return { 'done', stored[2], stored[4] } end
-return { 'done' }`,
+${append}`,
 
   /**
-   * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} live ones are
-   * evicted, and no expiry ends, else it returns `other`. A move is its seq twice (score and member), a new message its
-   * seq, id and record.
+   * The most frequent change, in fewer steps: up to {@link mostPlain} new messages stay, as many live ones are evicted, and
+   * no expiry ends, else it returns `other`. The first list: id and seq of each new message; their records go into the head.
    */
   plain: `
-${keys}
-${clock}
 ${change}
-if stored[3] and ttl == '' then return 'other' end
-count = count + (#ARGV + 1 - appendedAt) / 3 - (replacedAt - movedAt) / 2
-if movedAt < replacedAt then
-  for _, score in ipairs(redis.call('ZMSCORE', live, unpack(ARGV, movedAt, replacedAt - 1))) do
-    if not score then return 'other' end
+if stored[4] and ttl == '' then return 'other' end
+local seqs, leaving
+if runsAt <= #ARGV then
+  seqs, leaving = {}, {}
+  for at = runsAt, #ARGV, 3 do
+    for seq = tonumber(ARGV[at]), tonumber(ARGV[at + 1]) do seqs[#seqs + 1] = string.format('%.0f', seq) end
   end
+  for i, record in ipairs(redis.call('HMGET', head, unpack(seqs))) do
+    if not record then return 'other' end
+    leaving[2 * i - 1], leaving[2 * i] = seqs[i], record
+  end
+  count = count - #seqs
+  ${mayMove}
 end
-${changeHead}
-if movedAt < replacedAt then
-  redis.call('ZREM', live, unpack(ARGV, movedAt, replacedAt - 1))
-  redis.call('ZADD', KEYS[5], unpack(ARGV, movedAt, replacedAt - 1))
+${writeHead}
+if listAt < runsAt then redis.call('HSET', ids, unpack(ARGV, listAt, runsAt - 1)) end
+if seqs then
+  redis.call('HSET', messages, unpack(leaving))
+  redis.call('HDEL', head, unpack(seqs))
+  ${runs}
+  ${markRuns}
 end
-for at = appendedAt, #ARGV, 3 do
-  local seq = ARGV[at]
-  redis.call('HSET', messages, seq, ARGV[at + 2])
-  redis.call('HSET', ids, ARGV[at + 1], seq)
-  redis.call('ZADD', live, seq, seq)
-end
-${keepKeys}
+${keepOthers}
 return 'done'`,
 
-  /** Any change. A move is seq and state, a replacement and a new message seq, state, id and record. */
+  /** Any change. The first list: seq, state, id and record of what is replaced, or moves: then the last two are empty. */
   change: `
-${memory}
-${idOf}
 ${change}
-local was, idWas = {}, {}
-local function check(seq, state)
+${lookUp}
+local was, idWas, records = {}, {}, {}
+for at = listAt, appendedAt - 1, 4 do
+  local seq, state, id, record = unpack(ARGV, at, at + 3)
   was[seq] = stateOf(seq)
+  if not was[seq] or record ~= '' and was[seq] ~= 'live' then return 'disagrees' end
   if was[seq] == 'live' then count = count - 1 end
   if state == 'live' then count = count + 1 end
-  return was[seq]
+  local crosses = (was[seq] == 'live') ~= (state == 'live')
+  if crosses or record ~= '' or state == 'removed' then records[seq] = recordOf(seq) end
+  if record ~= '' or state == 'removed' then idWas[seq] = idOf(seq, records[seq]) end
+  local isOther = record ~= '' and idWas[seq] ~= id and idWas[seq] ~= ''
+  if isOther and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
 end
-for at = movedAt, replacedAt - 1, 2 do
-  if not check(ARGV[at], ARGV[at + 1]) then return 'disagrees' end
-  if ARGV[at + 1] == 'removed' then idWas[ARGV[at]] = idOf(ARGV[at]) end
+${mayMove}
+${writeHead}
+for at = listAt, appendedAt - 1, 4 do
+  local seq, state, id, record = unpack(ARGV, at, at + 3)
+  local from, to = was[seq] == 'live' and head or messages, state == 'live' and head or messages
+  if record == '' and from ~= to then record = records[seq] end
+  if state == 'removed' or from ~= to then redis.call('HDEL', from, seq) end
+  if state == 'removed' then
+    redis.call('HDEL', ids, idWas[seq])
+  else
+    if record and record ~= '' then redis.call('HSET', to, seq, record) end
+    if idWas[seq] == '' then redis.call('HSET', ids, id, seq) end
+  end
 end
-for at = replacedAt, appendedAt - 1, 4 do
-  local seq, id = ARGV[at], ARGV[at + 2]
-  idWas[seq] = idOf(seq)
-  if check(seq, ARGV[at + 1]) ~= 'live' then return 'disagrees' end
-  if idWas[seq] ~= id and idWas[seq] ~= '' and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
-end
-${countAppended}
-${changeHead}
-local function move(seq, state)
-  if was[seq] == state then return end
-  redis.call('ZREM', states[was[seq]], seq)
-  if state ~= 'removed' then return redis.call('ZADD', states[state], seq, seq) end
-  redis.call('HDEL', ids, idWas[seq])
-  redis.call('HDEL', messages, seq)
-end
-for at = movedAt, replacedAt - 1, 2 do move(ARGV[at], ARGV[at + 1]) end
-for at = replacedAt, appendedAt - 1, 4 do
-  redis.call('HSET', messages, ARGV[at], ARGV[at + 3])
-  if idWas[ARGV[at]] == '' then redis.call('HSET', ids, ARGV[at + 2], ARGV[at]) end
-  move(ARGV[at], ARGV[at + 1])
-end
-${append}
-${keepKeys}
-return 'done'`,
+${append}`,
 
   look: `
-${memory}
-${idOf}
-local stored = redis.call('HMGET', head, 'version', 'next', 'expires', 'live')
-if not stored[1] or past(stored[3]) then return {} end
+${keys}
+${lookUp}
+local stored = redis.call('HMGET', head, 'version', 'next', 'count')
+if not stored[1] then return {} end
 local rows = {}
 for _, seq in ipairs(ARGV) do
+  if stateAt(seq) == '' then stored[3] = false end
   local state = stateOf(seq)
-  if state then rows[#rows + 1] = { seq, state, idOf(seq) } end
+  if state then rows[#rows + 1] = { seq, state, idOf(seq, recordOf(seq)) } end
 end
-return { stored[1], stored[2], stored[4], rows }`,
+return { stored[1], stored[2], stored[3], rows }`,
 
+  /** `ARGV`: 1, or -1 for descending; after; before; the limit; how many states; these; `ids`, if only these; ids. */
   history: `
-${memory}
-${addRecords}
-local range, from, to, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local stored = redis.call('HMGET', head, 'version', 'expires', 'live')
+${keys}
+${lookUp}
+local direction, after, before, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head')
 if not stored[1] then return ${isLost} and { 'lost' } or {} end
-if past(stored[2]) then return {} end
-local records, listed = redis.call('HLEN', messages), redis.call('ZCARD', live)
-if listed ~= tonumber(stored[3]) then return { 'lost' } end
-if listed + redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6]) < records then return { 'lost' } end
-local wanted, seqs, at = {}, {}, {}
-for i = 6, 5 + ARGV[5] do wanted[ARGV[i]] = true end
-local direction = range == 'ZRANGEBYSCORE' and 1 or -1
-local function place(seq) return direction * (tonumber(seq) or 0) end
+if not allLive() then return { 'lost' } end
+local wanted, found, idsAt = {}, {}, 6 + ARGV[5]
+for i = 6, idsAt - 1 do wanted[ARGV[i]] = true end
 local function take(seq, state)
-  seqs[#seqs + 1] = seq
-  at[seq] = state
+  if wanted[state] and after < seq and seq < before then found[#found + 1] = { seq, state } end
 end
-local firstId = 6 + ARGV[5]
-if ARGV[firstId] == 'ids' then
-  if redis.call('HLEN', ids) < records then return { 'lost' } end
-  for i = firstId + 1, #ARGV do
+local byId, records, left, most = ARGV[idsAt] == 'ids', redis.call('HLEN', messages), 0, 0
+if byId then
+  if redis.call('HLEN', ids) < redis.call('HGET', head, 'count') + records then return { 'lost' } end
+  for i = idsAt + 1, #ARGV do
     local seq = redis.call('HGET', ids, ARGV[i])
-    local state = seq and stateOf(seq)
-    if wanted[state] and place(from) < place(seq) and place(seq) < place(to) then take(seq, state) end
+    if seq then take(tonumber(seq) or 0, stateOf(seq)) end
   end
 else
-  for state in pairs(wanted) do
-    local found = redis.call(range, states[state], '(' .. from, '(' .. to, 'LIMIT', 0, limit)
-    for _, seq in ipairs(found) do take(seq, state) end
+  for seq in pairs(live) do take(tonumber(seq), 'live') end
+  most = #found + limit
+end
+local all = redis.call('ZRANGE', states, 0, -1, 'WITHSCORES')
+for i = 1, #all, 2 do
+  local at = direction > 0 and i or #all - i
+  local first, state = all[at]:match('^(%d+):(%a+)$')
+  local last = tonumber(all[at + 1])
+  if state == 'evicted' or state == 'superseded' then
+    left = left + last - first + 1
+    first, last = math.max(first, after + 1), math.min(last, before - 1)
+    if direction < 0 then first, last = last, first end
+    for seq = first, last, direction do
+      if #found >= most or not wanted[state] then break end
+      if live[text(seq)] then return { 'lost' } end
+      take(seq, state)
+    end
   end
 end
-table.sort(seqs, function(a, b) return place(a) < place(b) end)
-for i = #seqs, limit + 1, -1 do seqs[i] = nil end
-local found = {}
-for i, seq in ipairs(seqs) do found[i] = at[seq] end
-return addRecords({ found, seqs }, seqs)`,
+if left < records then return { 'lost' } end
+table.sort(found, function(a, b) return direction * a[1] < direction * b[1] end)
+local rows = { stored }
+for i = 1, math.min(#found, limit) do
+  local seq, state = text(found[i][1]), found[i][2]
+  local record = redis.call('HGET', state == 'live' and head or messages, seq)
+  local isWhole = record and record:find('^%d+%z[^%z]+%z[^%z]*%z')
+  rows[i + 1] = { seq, state, record, isWhole and '' or idOf(seq, record) }
+end
+return rows`,
 
   peek: `
-${clock}
-local stored = redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated', 'expires')
-if not stored[1] then return {} end
-return { stored[1], stored[2], stored[3], past(stored[4]) and 'no' or 'yes' }`,
+return redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated')`,
 
-  /** `ARGV`: the life; `expired` if it must be that; the version that is expected, `""` for any. */
+  /** `ARGV`: the life; the version that is expected, `""` for any. */
   remove: `
-${clock}
-local stored = redis.call('HMGET', KEYS[1], 'life', 'expires', 'version')
+local stored = redis.call('HMGET', KEYS[1], 'life', 'version')
 if (stored[1] or '') ~= ARGV[1] then return 'absent' end
-if not past(stored[2]) then
-  if ARGV[2] == 'expired' then return 'present' end
-  if ARGV[3] ~= '' and stored[3] and stored[3] ~= ARGV[3] then return 'conflict' end
-end
+if ARGV[2] ~= '' and stored[2] and stored[2] ~= ARGV[2] then return 'conflict' end
 redis.call('UNLINK', unpack(KEYS))
 return 'removed'`,
 

@@ -1,15 +1,16 @@
-import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
+import type { HistoryPage, MemorySnapshot, StoredMessage } from "@turnkeep/core";
 import {
   corruptError,
   type FoldedUpdate,
   memorySnapshot,
+  type StoredHead,
   type StoredRows,
   storedRows,
   type TurnkeepError,
   unreadableMessage,
   withState,
 } from "@turnkeep/core/store-kit";
-import type { Answers, Portions } from "./scripts.ts";
+import type { Answers, Head } from "./scripts.ts";
 
 /** One attempt to begin a memory, as the index lists it. `life` is never used again. */
 export interface IndexEntry {
@@ -24,24 +25,14 @@ export function recordOf({ createdAt, id, meta, payload }: StoredMessage): strin
   return `${createdAt}\0${id}\0${meta === undefined ? "" : `=${meta}`}\0${payload}`;
 }
 
-/** The messages with these seqs, from their records, which come in portions. One is unreadable if its record is. */
-function messagesOf(memoryId: string, seqs: readonly string[], portions: Portions): StoredMessage[] {
-  const [records = []] = portions.length > 1 ? [portions.flat()] : portions;
-  return seqs.map((text, index) => {
-    const seq = Number(text || Number.NaN);
-    if (Number.isSafeInteger(seq)) return messageOf(seq, records[index] ?? "");
-    throw corruptError(memoryId, "one of the places of its messages is no seq");
-  });
-}
-
 /** Cut by hand: `split` would search the whole payload, and takes several times as long. */
-function messageOf(seq: number, record: string): StoredMessage {
+function messageOf(seq: number, record: string, lostId?: string): StoredMessage {
   const idAt = record.indexOf("\0") + 1;
   const metaAt = record.indexOf("\0", idAt) + 1;
   const payloadAt = record.indexOf("\0", metaAt) + 1;
   const createdAt = Number(record.slice(0, Math.max(0, idAt - 1)));
   if (idAt < 2 || metaAt <= idAt || payloadAt <= metaAt || !Number.isSafeInteger(createdAt)) {
-    return unreadableMessage(seq);
+    return unreadableMessage(seq, lostId || undefined);
   }
   const id = record.slice(idAt, metaAt - 1);
   const message: StoredMessage = { id, seq, createdAt, payload: record.slice(payloadAt) };
@@ -58,24 +49,58 @@ export function entryOf(member: string): IndexEntry {
   return { memoryId, life, owner };
 }
 
-export function snapshotOf(memoryId: string, answer: Answers["read"]): MemorySnapshot {
-  const [stored, seqs, ...records] = answer;
-  if (stored === undefined) return { version: null, nextSeq: 1, messages: [] };
-  if (stored === "lost") throw lostError(memoryId);
-  const [version, next, owner, head, live] = stored;
-  const nextSeq = nextSeqOf(memoryId, next);
-  if (seqs !== undefined && String(seqs.length) !== live) throw lostError(memoryId);
-  return memorySnapshot({ version, nextSeq, owner, head }, seqs && messagesOf(memoryId, seqs, records));
+/** In milliseconds, of a time in seconds and microseconds; 0 if it cannot be read. */
+export function timeOf(updated: string | null): number {
+  const [seconds, microseconds] = (updated ?? "").split(" ").map(Number);
+  return Math.floor((seconds ?? 0) * 1_000 + (microseconds ?? 0) / 1_000) || 0;
+}
+
+/** `undefined`: a message that the head counts is not there, or cannot be read. */
+export function snapshotOf(memoryId: string, answer: Answers["read"]): MemorySnapshot | undefined {
+  const [first, ...known] = answer;
+  if (first === undefined) return absent();
+  if (first === null) return memorySnapshot(headOf(memoryId, known), undefined);
+  const fields: Record<string, string | null> = {};
+  const messages: StoredMessage[] = [];
+  for (let at = 0; at < answer.length; at += 2) {
+    const [field, value = null] = [answer[at] as string, answer[at + 1]];
+    const seq = Number(field);
+    if (seq > 0) messages.push(messageOf(seq, value ?? ""));
+    else fields[field] = value;
+  }
+  const { version, next, owner, head, count } = fields;
+  const stored = headOf(memoryId, [version, next, owner, head]);
+  // What can be read is JSON text, which is never empty.
+  if (messages.length !== Number(count) || messages.some(({ payload }) => payload === "")) return undefined;
+  messages.sort((one, other) => one.seq - other.seq);
+  return memorySnapshot(stored, messages);
+}
+
+/** From a page of all that are live, for a memory that has lost some of their records. */
+export function mendedOf(memoryId: string, answer: Answers["history"]): MemorySnapshot {
+  const [head] = answer;
+  if (head === undefined) return absent();
+  const { messages } = pageOf(memoryId, answer, answer.length);
+  const live = messages.map(({ state: _, ...message }) => message);
+  return memorySnapshot(headOf(memoryId, head as Head), live);
 }
 
 export function pageOf(memoryId: string, answer: Answers["history"], limit: number): HistoryPage {
-  const [states = [], seqs = [], ...records] = answer;
-  if (states === "lost") throw lostError(memoryId);
-  const messages = messagesOf(memoryId, seqs.slice(0, limit), records);
-  return {
-    messages: messages.map((message, index) => withState(message, states[index] as MessageState)),
-    hasMore: seqs.length > limit,
-  };
+  const [head, ...rows] = answer;
+  if (head === "lost") throw lostError(memoryId);
+  const messages = rows.slice(0, limit).map(([seq, state, record, lostId]) => {
+    return withState(messageOf(Number(seq), record ?? "", lostId), state);
+  });
+  return { messages, hasMore: rows.length > limit };
+}
+
+function absent(): MemorySnapshot {
+  return { version: null, nextSeq: 1, messages: [] };
+}
+
+function headOf(memoryId: string, [version, next, owner, head]: Head): StoredHead {
+  if (typeof version !== "string") throw lostError(memoryId);
+  return { version, nextSeq: nextSeqOf(memoryId, next), owner, head };
 }
 
 /** What the database holds of the messages that an update names. */
@@ -84,8 +109,8 @@ export function storedOf(
   answer: Answers["look"],
   { replaced }: FoldedUpdate,
 ): [version: string | null, stored: StoredRows] {
-  const [version = null, next = "1", live = "0", rows = []] = answer;
-  if (live === null) throw lostError(memoryId);
+  const [version = null, next = "1", count = "0", rows = []] = answer;
+  if (count === null) throw lostError(memoryId);
   const named = rows.map(([text, state, storedId]) => {
     const seq = Number(text);
     // An id that is lost is what the caller knows the message by.
@@ -95,7 +120,7 @@ export function storedOf(
   return [version, storedRows(nextSeqOf(memoryId, next), named)];
 }
 
-function nextSeqOf(memoryId: string, next: string | null): number {
+function nextSeqOf(memoryId: string, next: string | null | undefined): number {
   const nextSeq = Number(next || Number.NaN);
   if (!Number.isSafeInteger(nextSeq)) throw corruptError(memoryId, "its head has no next seq");
   return nextSeq;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { MessageState } from "@turnkeep/core";
+import type { MessageState, StoredMessage } from "@turnkeep/core";
 import { type FoldedUpdate, isPlain, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import { mostPlainMoves, texts } from "./lua.ts";
+import { mostPlain, texts } from "./lua.ts";
 import { type IndexEntry, memberOf, recordOf } from "./records.ts";
 
 /** A Lua script and the name under which Redis keeps it. It is atomic, on keys of one slot. */
@@ -16,20 +16,18 @@ export interface Script<Answer> {
 
 /** What the scripts answer. An empty list: no such memory. `lost`: some of its keys are gone, and others are not. */
 export interface Answers {
-  /** The head, then the live seqs and their records in portions. Only the head: the memory is at the known version. */
-  readonly read: Lost | readonly [head?: Head, seqs?: readonly string[], ...records: Portions];
-  /** With an earlier life that had expired and its owner, or with the life that is in the way. */
-  readonly begin: readonly ["done" | "replayed" | "conflict" | "late" | "lost", life?: Text, owner?: Text];
+  /** Fields and values of the head. Behind a `null`, four of its values: the memory is at the known version. */
+  readonly read: Lost | readonly Text[];
+  /** `again`, `open`: this attempt has begun it before, and it is still as it was begun, or no longer. */
+  readonly begin: "done" | "replayed" | "conflict" | "again" | "open" | "late" | "lost";
   /** `other`: the change is not plain, and nothing was done. */
   readonly plain: Outcome | "other";
   readonly change: Outcome;
-  readonly look: readonly [version?: string, next?: Text, live?: Text, rows?: readonly NamedRow[]];
-  readonly history:
-    | Lost
-    | readonly [states?: readonly MessageState[], seqs?: readonly string[], ...records: Portions];
+  readonly look: readonly [version?: string, next?: Text, count?: Text, rows?: readonly NamedRow[]];
+  readonly history: Lost | readonly [head?: Head, ...page: HistoryRow[]];
   /** Tells a valid index entry from one that was left behind. */
-  readonly peek: readonly [life?: string, owner?: Text, updated?: string, present?: "yes" | "no"];
-  readonly remove: "removed" | "present" | "absent" | "conflict";
+  readonly peek: readonly [life: Text, owner: Text, updated: Text];
+  readonly remove: "removed" | "absent" | "conflict";
   /** The entry's position in the index, in microseconds of the server's clock. */
   readonly enter: string;
   /** `"1"` if the entry was there, and as old as asked. */
@@ -43,13 +41,13 @@ export interface Answers {
 export type Outcome = "done" | "replayed" | "conflict" | "disagrees";
 
 type Text = string | null;
+/** Its version, next seq, owner and head. */
+export type Head = readonly (Text | undefined)[];
 type Lost = readonly ["lost"];
-/** `live`: how many there are. Behind these, when it expires. */
-type Head = readonly [version: string, next: Text, owner: Text, head: Text, live: Text];
-/** Of a named message that exists; an id that is lost is `""`. */
+/** With an id if the record has none that can be read. */
+type HistoryRow = readonly [seq: string, state: MessageState, record: Text, id: string];
+/** Of a message that exists; an id that is lost is `""`. */
 type NamedRow = readonly [seq: string, state: MessageState, id: string];
-/** Records, `null` where there is none. */
-export type Portions = readonly (readonly Text[])[];
 
 const reading = new Set(["read", "look", "history", "peek", "policy", "page"]);
 
@@ -67,6 +65,14 @@ export interface Statement<Answer> {
   readonly script: Script<Answer>;
   readonly keys: readonly string[];
   readonly values: readonly (string | number)[];
+  /** Commands that do the same for less, where they read from the server that takes the writes. */
+  readonly plain?: Plain<Answer>;
+}
+
+export interface Plain<Answer> {
+  readonly commands: readonly (readonly [command: string, ...keys: string[]])[];
+  /** `undefined`: only the script can tell. */
+  answer(replies: readonly unknown[]): Answer | undefined;
 }
 
 type StatementOf<Name extends keyof Answers> = Statement<Answers[Name]>;
@@ -81,40 +87,54 @@ export class Statements {
     this.#ttl = ttlMs?.toString() ?? "";
   }
 
-  read(memoryId: string, known = ""): StatementOf<"read"> {
-    return { script: scripts.read, keys: this.#keysOf(memoryId, 3), values: [known] };
+  /** In one script; or in plain commands, which hand over records several times as fast, but cannot ask for a version. */
+  read(memoryId: string, known?: string): StatementOf<"read"> {
+    const keys = this.#keysOf(memoryId, 3);
+    const [head = "", ...others] = keys;
+    const plain: Plain<Answers["read"]> = {
+      commands: [
+        ["hgetall", head],
+        ["exists", ...others],
+      ],
+      answer([fields, present]) {
+        const answer = listOf(fields);
+        // Parts without a head may be those of a memory that has just begun.
+        return answer.length === 0 && Number(present) > 0 ? undefined : answer;
+      },
+    };
+    const statement = { script: scripts.read, keys, values: [known ?? ""] };
+    return known === undefined ? { ...statement, plain } : statement;
   }
 
   /** `entered`: the answer of {@link enter}. */
   begin(entry: IndexEntry, entered: string, update: FoldedUpdate): StatementOf<"begin"> {
     const fields = fieldsOf(update);
     if (entry.owner !== undefined) fields.push("owner", entry.owner);
-    const values = ["", "", this.#ttl, entry.life, entered, 7 + fields.length, ...fields];
-    for (const row of update.insert) values.push(row.seq, row.state, row.id, recordOf(row));
+    const values = this.#valuesOf(update, fields, [entry.life, entered], update.insert.flatMap(rowOf));
     return { script: scripts.begin, keys: this.#keysOf(entry.memoryId), values };
   }
 
   /** A change that {@link isLean}. If the database finds that it is not, it does nothing and returns `other`. */
   plain(memoryId: string, update: FoldedUpdate): StatementOf<"plain"> {
     const { insert, setState } = update;
-    const values = this.#changeOf(update, 2 * setState.length, 0);
-    for (const { seq } of setState) values.push(seq, seq);
-    for (const row of insert) values.push(row.seq, row.id, recordOf(row));
+    const fields = fieldsOf(update);
+    for (const row of insert) fields.push(row.seq, recordOf(row));
+    const ids = insert.flatMap(({ id, seq }) => [id, seq]);
+    const values = this.#valuesOf(update, fields, ids);
     // All of them must expire together.
-    const keys = this.#ttl !== "" ? keyNames.length : setState.length > 0 ? 5 : 4;
+    const keys = this.#ttl === "" && setState.length === 0 ? 2 : keyNames.length;
     return { script: scripts.plain, keys: this.#keysOf(memoryId, keys), values };
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
   change(memoryId: string, update: FoldedUpdate): StatementOf<"change"> {
     const { insert, replaced, moved } = update;
-    const values = this.#changeOf(update, 2 * moved.length, 4 * replaced.length);
-    for (const { seq, state } of moved) values.push(seq, state);
-    for (const row of [...replaced, ...insert]) values.push(row.seq, row.state, row.id, recordOf(row));
+    const changed = [...moved.flatMap(({ seq, state }) => [seq, state, "", ""]), ...replaced.flatMap(rowOf)];
+    const values = this.#valuesOf(update, fieldsOf(update), changed, insert.flatMap(rowOf));
     return { script: scripts.change, keys: this.#keysOf(memoryId), values };
   }
 
-  /** Tells why an update was refused, and the ids of messages whose record is lost or damaged. */
+  /** Tells why an update was refused. */
   look(memoryId: string, seqs: readonly number[]): StatementOf<"look"> {
     return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
   }
@@ -122,9 +142,8 @@ export class Statements {
   /** One message more than the limit means that there are more. */
   history(memoryId: string, query: NormalHistoryQuery): StatementOf<"history"> {
     const { after, before, order, limit, states, ids } = query;
-    const range =
-      order === "ascending" ? ["ZRANGEBYSCORE", after, before] : ["ZREVRANGEBYSCORE", before, after];
-    const values = [...range, limit + 1, states.length, ...states];
+    const direction = order === "ascending" ? 1 : -1;
+    const values: Values = [direction, after, before, limit + 1, states.length, ...states];
     if (ids !== undefined) values.push("ids", ...ids);
     return { script: scripts.history, keys: this.#keysOf(memoryId), values };
   }
@@ -135,11 +154,7 @@ export class Statements {
 
   /** Removes that life of a memory and no other; `""` stands for what remains when the head is gone. */
   remove(memoryId: string, life: string, expected = ""): StatementOf<"remove"> {
-    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, "", expected] };
-  }
-
-  removeExpired({ memoryId, life }: IndexEntry): StatementOf<"remove"> {
-    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, "expired", ""] };
+    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, expected] };
   }
 
   /** Of the server that has this memory. */
@@ -168,14 +183,14 @@ export class Statements {
     return { script: scripts.page, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
   }
 
-  /** The beginning of every change: the expected version, where its lists begin, and the head's fields. */
-  #changeOf(update: FoldedUpdate, moves: number, replacements: number): (string | number)[] {
-    const { expected, appended, nextSeq } = update;
-    const fields = fieldsOf(update);
-    const movedAt = 7 + fields.length;
-    const replacedAt = movedAt + moves;
-    const first = appended[0]?.seq ?? nextSeq;
-    return [expected ?? "", first, this.#ttl, movedAt, replacedAt, replacedAt + replacements, ...fields];
+  /** As all scripts that write take them. */
+  #valuesOf(update: FoldedUpdate, fields: Values, list: Values, rows: Values = []): Values {
+    const { expected, version, appended, nextSeq, insert } = update;
+    const listAt = 9 + fields.length;
+    const added = insert.filter(({ state }) => state === "live").length;
+    const start = [expected ?? "", version, appended[0]?.seq ?? nextSeq, this.#ttl, added];
+    const places = [listAt, listAt + list.length, listAt + list.length + rows.length];
+    return [...start, ...places, ...fields, ...list, ...rows, ...runsOf(update)];
   }
 
   /** The first of a memory's keys. The id is encoded, so that braces in it cannot move them to another slot. */
@@ -200,19 +215,40 @@ function encoded(text: string): string {
 }
 
 /** In the order in which the scripts take them. */
-const keyNames = ["head", "live", "messages", "ids", "evicted", "superseded"];
+const keyNames = ["head", "ids", "messages", "states"];
 
-/** Fields of the head, the version first. */
-function fieldsOf({ version, nextSeq, head }: FoldedUpdate): (string | number)[] {
-  const fields = ["version", version, "next", nextSeq];
-  if (head !== undefined) fields.push("head", head);
-  return fields;
+type Values = (string | number)[];
+
+function rowOf(row: StoredMessage & { readonly state: string }): Values {
+  return [row.seq, row.state, row.id, recordOf(row)];
 }
 
-/** Whether {@link Statements.plain} can make the change: new messages stay, and a few others are evicted. */
+/** What a change writes into the head whatever else it does; the scripts add the rest. */
+function fieldsOf({ nextSeq, head }: FoldedUpdate): Values {
+  return head === undefined ? ["next", nextSeq] : ["next", nextSeq, "head", head];
+}
+
+/** The first seq, the last seq and the state of each run of messages whose state changes, or is not live from the start. */
+function runsOf({ moved, replaced, insert }: FoldedUpdate): Values {
+  const runs: [first: number, last: number, state: string][] = [];
+  const left = [...replaced, ...insert].filter(({ state }) => state !== "live");
+  for (const { seq, state } of [...moved, ...left]) {
+    const run = runs.at(-1);
+    if (run?.[1] === seq - 1 && run[2] === state) run[1] = seq;
+    else runs.push([seq, seq, state]);
+  }
+  return runs.flat();
+}
+
+/** Fields and values in a row, of a reply that a driver may have made an object or a map of. */
+function listOf(reply: unknown): readonly string[] {
+  if (Array.isArray(reply)) return reply;
+  return [...(reply instanceof Map ? reply : Object.entries(reply as object))].flat();
+}
+
+/** Whether {@link Statements.plain} can make the change: new messages stay, and others are evicted, not too many. */
 export function isLean(update: FoldedUpdate): boolean {
   const { insert, setState } = update;
-  return (
-    isPlain(update) && setState.length <= mostPlainMoves && insert.every(({ state }) => state === "live")
-  );
+  const isMore = Math.max(insert.length, setState.length) > mostPlain;
+  return isPlain(update) && !isMore && insert.every(({ state }) => state === "live");
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { ChatMemoryStore, MemorySnapshot, StoredMessage } from "@turnkeep/core";
+import type { ChatMemoryStore, MemorySnapshot } from "@turnkeep/core";
 import {
   conflictError,
   defineStore,
   type FoldedUpdate,
   isInPlace,
   type ListedMemory,
+  type NormalHistoryQuery,
   namedSeqs,
   storeError,
   type TurnkeepError,
@@ -19,9 +20,11 @@ import {
   type IndexEntry,
   lostError,
   memberOf,
+  mendedOf,
   pageOf,
   snapshotOf,
   storedOf,
+  timeOf,
 } from "./records.ts";
 import { storeName } from "./refusals.ts";
 import { type Answers, isLean, type Outcome, Statements } from "./scripts.ts";
@@ -40,13 +43,19 @@ const capabilities = Object.freeze({
 /** A position in the index, which a cursor contains. */
 const position = /^[1-9]\d{0,15}$/;
 
+/** For a read of a memory that has lost some of its records. */
+const allLive: NormalHistoryQuery = {
+  ...{ after: 0, before: Number.MAX_SAFE_INTEGER, order: "ascending" },
+  ...{ limit: Number.MAX_SAFE_INTEGER - 1, states: ["live"], ids: undefined },
+};
+
 /** How many memories `sweep` checks together, and the fewest that a listing reads at once. */
 const batch = 100;
 
 /**
- * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one
- * script each, in one round trip; a write that begins a memory takes one more. All keys of a memory are in one hash
- * slot. Creating the store does no I/O, and there is nothing to migrate.
+ * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one round
+ * trip each; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the store
+ * does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
@@ -74,15 +83,14 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
     // The index is in another slot. A surplus entry is recognised by its life; a missing one would be lost.
     const entered = await run(lua.enter(entry));
-    const [outcome, life, owner] = await run(lua.begin(entry, entered, update));
+    const outcome = await run(lua.begin(entry, entered, update));
     if (outcome === "lost") throw lostError(memoryId);
     // The first of two did begin it: what was written since is no conflict with this call.
-    if (outcome === "conflict" && life === entry.life) throw openError();
-    const expired = typeof life === "string" ? { memoryId, life, owner: owner ?? undefined } : undefined;
-    const stale = outcome === "done" ? expired : entry;
-    // If a driver sent the write twice, the second met what the first began: the entry is that memory's. An entry that
-    // cannot be removed now shows nowhere, and sweep finds it.
-    if (stale !== undefined && life !== entry.life) await run(lua.leave(stale, 0)).catch(() => {});
+    if (outcome === "open") throw openError();
+    // If a driver sent the write twice, the second met what the first began: the entry is that memory's.
+    if (outcome === "again") return "replayed";
+    // An entry that cannot be removed now shows nowhere, and sweep finds it.
+    if (outcome !== "done") await run(lua.leave(entry, 0)).catch(() => {});
     if (outcome === "late") {
       throw storeError(storeName, new Error("The memory began too late after it was listed"));
     }
@@ -96,17 +104,6 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     if (listed?.[0] === memberOf(entry)) return;
     await run(lua.remove(entry.memoryId, entry.life));
     throw openError();
-  }
-
-  /** Completes messages whose record is lost or damaged with their ids, where the database still knows them. */
-  async function nameUnreadable(run: Run, memoryId: string, messages: StoredMessage[]): Promise<void> {
-    // What can be read is JSON text, which is never empty.
-    const unreadable = messages.filter(({ payload }) => payload === "");
-    if (unreadable.length === 0) return;
-    const seqs = unreadable.map(({ seq }) => seq);
-    const [, , , rows] = await run(lua.look(memoryId, seqs));
-    const ids = new Map(rows?.map(([seq, , id]) => [Number(seq), id]));
-    for (const message of unreadable) message.id = ids.get(message.seq) || message.id;
   }
 
   /** Waits for replicas even if the call found the update in place: another connection may have written it. */
@@ -142,20 +139,18 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   /** What a listing shows of an entry: nothing if its memory has ended. */
   async function listed(run: Run, member: string, position: string): Promise<ListedMemory[]> {
     const { memoryId, owner, life } = entryOf(member);
-    const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
-    if (lifeNow !== life || present !== "yes") return [];
-    return [{ memoryId, owner, updatedAt: Number(updated), position }];
+    const [lifeNow, , updated] = await run(lua.peek(memoryId));
+    if (lifeNow !== life) return [];
+    return [{ memoryId, owner, updatedAt: timeOf(updated), position }];
   }
 
-  /** Whether something was removed: an expired memory, or an entry that was left behind. */
-  async function swept({ run, runAfter }: Calls, entry: IndexEntry): Promise<boolean> {
+  /** Whether an entry was removed that was left behind; the memories themselves are removed by the server. */
+  async function swept({ run }: Calls, entry: IndexEntry): Promise<boolean> {
     // Not an entry of this store: nothing is known about it, least of all its keys.
     if (entry.life === "") return false;
-    const outcome = await run(lua.removeExpired(entry));
-    if (outcome === "present") return false;
+    const [life] = await run(lua.peek(entry.memoryId));
     // An entry without a memory may be one that is about to begin.
-    const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
-    return outcome === "removed" || left === "1";
+    return life !== entry.life && (await run(lua.leave(entry, entryIsLeftBehindAfter))) === "1";
   }
 
   const definition = {
@@ -167,8 +162,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   return defineStore<Calls>(definition, {
     async read({ run }, memoryId, known) {
       lookForEviction(run, memoryId);
-      const snapshot = snapshotOf(memoryId, await run(lua.read(memoryId, known)));
-      await nameUnreadable(run, memoryId, snapshot.messages);
+      const read = snapshotOf(memoryId, await run(lua.read(memoryId, known)));
+      const snapshot = read ?? mendedOf(memoryId, await run(lua.history(memoryId, allLive)));
       if (warning !== undefined) {
         snapshot.warning = warning;
         warning = undefined;
@@ -198,17 +193,15 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     async remove(calls, memoryId, expected) {
       const { run, runAfter } = calls;
       // By its life: a delete that is late, or sent twice by the driver, must not hit the next memory of that id.
-      const [life = "", owner] = await run(lua.peek(memoryId));
-      const removed = await run(lua.remove(memoryId, life, expected));
+      const [life, owner] = await run(lua.peek(memoryId));
+      const removed = await run(lua.remove(memoryId, life ?? "", expected));
       if (removed === "conflict") throw conflictError(memoryId, expected ?? null);
-      if (life !== "") await runAfter(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
-      await replicated(calls, removed === "removed" && life !== "");
+      if (life !== null) await runAfter(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
+      await replicated(calls, removed === "removed" && life !== null);
     },
 
     async history({ run }, memoryId, query) {
-      const page = pageOf(memoryId, await run(lua.history(memoryId, query)), query.limit);
-      await nameUnreadable(run, memoryId, page.messages);
-      return page;
+      return pageOf(memoryId, await run(lua.history(memoryId, query)), query.limit);
     },
 
     async list({ run }, { owner, after = "0", limit }) {

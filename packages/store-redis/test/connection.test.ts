@@ -478,7 +478,9 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     const begin = update(null, 4, { owner: "rights", append: messages(1, 3) });
     for (const [place, right] of rights.entries()) {
       const [id, user] = [`without ${right}`, `without${place}`];
-      const whole = redisStore({ url: server.url, prefix, ttlMs: 3_600_000 });
+      // What the lean script calls is also called by the general one, which ends an expiry.
+      const wholeTtlMs = /hdel|zadd|zrem/.test(right) ? undefined : 3_600_000;
+      const whole = redisStore({ url: server.url, prefix, ttlMs: wholeTtlMs });
       await whole.updateMessages(id, begin);
       await withClient(server.url, async (client) => {
         const others = rights.filter((other) => other !== right);

@@ -26,17 +26,20 @@ describeCrashes({
   async expectClean(memoryId, kept) {
     const keys = await keysOf(redis, prefix, memoryId);
     if (kept.length === 0) expect(keys).toEqual([]);
-    const seqsIn = async (name: string): Promise<string[]> => {
-      const key = keys.find((one) => one.endsWith(`:${name}`));
-      if (key === undefined) return [];
-      return name === "messages" ? redis.hkeys(key) : redis.zrange(key, "0", "-1");
-    };
-    const seqs = kept.map(({ seq }) => String(seq));
-    expect((await seqsIn("messages")).sort()).toEqual(seqs.toSorted());
-    for (const state of ["live", "evicted", "superseded"]) {
-      expect(await seqsIn(state)).toEqual(
-        kept.filter((one) => one.state === state).map(({ seq }) => String(seq)),
-      );
+    const keyOf = (name: string): string => keys.find((key) => key.endsWith(`:${name}`)) ?? "";
+    const seqsOf = (rows: typeof kept): string[] => rows.map(({ seq }) => String(seq)).toSorted();
+    const live = (await redis.hkeys(keyOf("head"))).filter((field) => /^\d/.test(field));
+    expect(live.toSorted()).toEqual(seqsOf(kept.filter(({ state }) => state === "live")));
+    const left = kept.filter(({ state }) => state !== "live");
+    expect((await redis.hkeys(keyOf("messages"))).toSorted()).toEqual(seqsOf(left));
+    expect((await redis.hvals(keyOf("ids"))).toSorted()).toEqual(seqsOf(kept));
+    const runs = await redis.zrange(keyOf("states"), "0", "-1", "WITHSCORES");
+    const states = new Map<number, string | undefined>();
+    for (let at = 0; at < runs.length; at += 2) {
+      const [first, state] = runs[at]?.split(":") ?? [];
+      for (let seq = Number(first); seq <= Number(runs[at + 1]); seq++) states.set(seq, state);
     }
+    const marked = [...states].filter(([, state]) => state !== "removed");
+    expect(marked).toEqual(left.map(({ seq, state }) => [seq, state]));
   },
 });

@@ -45,7 +45,7 @@ describe.each([
         const memoryId = `${what} ${how}`;
         const begin = update(null, 5, { append: messages(1, 4), move: [{ seq: 1, to: "evicted" }] });
         await store.updateMessages(memoryId, begin);
-        const key = await keyOf(memoryId, "messages");
+        const key = await keyOf(memoryId, "head");
         if (damaged === undefined) await redis.hdel(key, "2");
         else await redis.hset(key, "2", damaged);
         expect((await store.getMessages(memoryId)).messages).toEqual([
@@ -84,7 +84,7 @@ describe.each([
   test("a message whose id is lost too goes by its place, and can be replaced and removed", async () => {
     const begin = update(null, 4, { append: messages(1, 3) });
     await store.updateMessages("no id", begin);
-    await redis.hdel(await keyOf("no id", "messages"), "2");
+    await redis.hdel(await keyOf("no id", "head"), "2");
     await redis.hdel(await keyOf("no id", "ids"), message(2).id);
     const [, lost] = (await store.getMessages("no id")).messages;
     expect(lost).toEqual(unreadable(2, "turnkeep:lost:2"));
@@ -101,18 +101,54 @@ describe.each([
   test("a replacement under an id that another message has is refused, also where that record is lost", async () => {
     const begin = update(null, 4, { append: messages(1, 3) });
     await store.updateMessages("wrong id", begin);
-    await redis.hdel(await keyOf("wrong id", "messages"), "2");
+    await redis.hdel(await keyOf("wrong id", "head"), "2");
     const replace = update(begin.version, 4, { replace: [{ ...message(2), id: message(3).id }] });
     await expect(store.updateMessages("wrong id", replace)).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
-  /** Whole keys are what a server evicts, members what somebody deletes by hand. */
+  test("a message that is lost is told from a seq that was passed over", async () => {
+    const begin = update(null, 5, { append: [message(1), message(3), message(4)] });
+    await store.updateMessages("passed", begin);
+    const next = update(begin.version, 9, { append: [message(7)] });
+    await store.updateMessages("passed", next);
+    await redis.hdel(await keyOf("passed", "head"), "3");
+    const left = [message(1), unreadable(3, message(3).id), message(4), message(7)];
+    expect((await store.getMessages("passed")).messages).toEqual(left);
+    const moves = [2, 5, 6, 8].map((seq) => update(next.version, 9, { move: [{ seq, to: "removed" }] }));
+    for (const move of moves) {
+      await expect(store.updateMessages("passed", move)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
+    const remove = update(next.version, 9, { move: [{ seq: 3, to: "removed" }] });
+    await store.updateMessages("passed", remove);
+    expect((await store.getMessages("passed")).messages).toEqual([message(1), message(4), message(7)]);
+  });
+
+  test("a damaged memory that is written to between two steps of a read is read again", async () => {
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await store.updateMessages("between", begin);
+    await redis.hset(await keyOf("between", "head"), "1", "damaged");
+    const add = update(begin.version, 4, { append: [message(3)] });
+    let isAdded = false;
+    const client: RedisClient = {
+      async call(command, args) {
+        if (args[0] === scripts.history.sha && !isAdded) {
+          isAdded = true;
+          await store.updateMessages("between", add);
+        }
+        return redis.call(command, args);
+      },
+    };
+    expect(await redisStore({ client, prefix }).getMessages("between")).toEqual({
+      ...{ version: add.version, nextSeq: 4 },
+      messages: [unreadable(1, message(1).id), message(2), message(3)],
+    });
+  });
+
+  /** What a server evicts. */
   describe.each([
     ["its head", (memoryId: string) => lose(memoryId, "head")],
-    ["its live seqs", (memoryId: string) => lose(memoryId, "live")],
-    ["its live seqs and records", (memoryId: string) => lose(memoryId, "live", "messages")],
-    ["all but its records", (memoryId: string) => lose(memoryId, "head", "live", "ids", "evicted")],
-    ["one of its live seqs", async (memoryId: string) => redis.zrem(await keyOf(memoryId, "live"), "3")],
+    ["all but its records", (memoryId: string) => lose(memoryId, "head", "ids", "states")],
+    ["all but its ids", (memoryId: string) => lose(memoryId, "head", "messages", "states")],
   ])("a memory that has lost %s", (what, damage) => {
     const memoryId = `lost ${what}`;
 
@@ -135,8 +171,7 @@ describe.each([
         expect(said(error)).not.toContain("private words");
       }
       const again = update(null, 2, { append: [message(1)] });
-      const code = /head|all but/.test(what) ? "CORRUPT_RECORD" : "VERSION_CONFLICT";
-      await expect(store.updateMessages(memoryId, again)).rejects.toMatchObject({ code });
+      await expect(store.updateMessages(memoryId, again)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
       await store.deleteMessages(memoryId, { expected: begin.version });
       expect(await keysOf(redis, prefix, memoryId)).toEqual([]);
       await store.updateMessages(memoryId, again);
@@ -145,10 +180,11 @@ describe.each([
   });
 
   test.each([
-    ["evicted seqs", "evicted", {}],
-    ["ids", "ids", { ids: [message(1).id] }],
-  ])("a history that has lost its %s is CORRUPT_RECORD, never shorter", async (_what, name, query) => {
-    const memoryId = `history ${name}`;
+    ["states", {}],
+    ["states", { ids: [message(1).id] }],
+    ["ids", { ids: [message(1).id] }],
+  ])("a history that has lost its %s is CORRUPT_RECORD by %j, never shorter", async (name, query) => {
+    const memoryId = `history ${name} ${JSON.stringify(query)}`;
     const begin = update(null, 4, { append: messages(1, 3), move: [{ seq: 1, to: "evicted" }] });
     await store.updateMessages(memoryId, begin);
     await lose(memoryId, name);
@@ -160,25 +196,41 @@ describe.each([
     await expect(store.getHistory(memoryId, query)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
   });
 
-  test("all records lost at once: each live message is told, under its id", async () => {
-    await store.updateMessages("records", update(null, 4, { append: messages(1, 3) }));
+  test("a history of whose states one is lost or damaged is CORRUPT_RECORD, never shorter", async () => {
+    const move = [2, 3, 5].map((seq) => ({ seq, to: "evicted" as const }));
+    for (const at of [0, 1]) {
+      for (const damaged of [undefined, "damaged"]) {
+        const memoryId = `state ${at} ${damaged}`;
+        await store.updateMessages(memoryId, update(null, 7, { append: messages(1, 6), move }));
+        const key = await keyOf(memoryId, "states");
+        const [member = "", score = ""] = await redis.zrange(key, `${at}`, `${at}`, "WITHSCORES");
+        await redis.zrem(key, member);
+        if (damaged !== undefined) await redis.zadd(key, score, damaged);
+        await expect(store.getHistory(memoryId, {})).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+        const [live] = (await store.getMessages(memoryId)).messages;
+        expect(live).toEqual(message(1));
+      }
+    }
+  });
+
+  test("all records lost at once: each message is told, under its id", async () => {
+    const move = [1, 2].map((seq) => ({ seq, to: "evicted" as const }));
+    await store.updateMessages("records", update(null, 6, { append: messages(1, 5), move }));
     await lose("records", "messages");
-    expect((await store.getMessages("records")).messages).toEqual(
-      messages(1, 3).map(({ seq, id }) => unreadable(seq, id)),
+    await redis.hdel(await keyOf("records", "head"), "3", "4", "5");
+    const all = messages(1, 5).map(({ seq, id }) => unreadable(seq, id));
+    expect((await store.getMessages("records")).messages).toEqual(all.slice(2));
+    expect((await store.getHistory("records", {})).messages).toEqual(
+      all.map((message, index) => ({ ...message, state: index < 2 ? "evicted" : "live" })),
     );
   });
 
-  test("a head that lost the count of its messages is CORRUPT_RECORD in every call", async () => {
-    const begin = update(null, 4, { append: messages(1, 3) });
-    await store.updateMessages("count", begin);
-    await redis.hdel(await keyOf("count", "head"), "live");
-    const calls = [
-      () => store.getMessages("count"),
-      () => store.getHistory("count", {}),
-      () => store.updateMessages("count", update(begin.version, 5, { append: [message(4)] })),
-      () => store.updateMessages("count", update(begin.version, 4, { replace: [message(2, '"new"')] })),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+  test("a head that counts fewer messages than are there is CORRUPT_RECORD", async () => {
+    await store.updateMessages("fewer", update(null, 4, { append: messages(1, 3) }));
+    await redis.hset(await keyOf("fewer", "head"), "count", "2");
+    for (const call of [() => store.getMessages("fewer"), () => store.getHistory("fewer", {})]) {
+      await expect(call()).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+    }
   });
 
   test("every change counts: what is live is found again after any of them", async () => {
@@ -353,8 +405,7 @@ describe("a server that makes room by itself", () => {
     for (let n = 0; n < count; n++) {
       const keys = await redis.keys(`*memory:{${Buffer.from(`m${n}`).toString("base64url")}}:*`);
       const read = await store.getMessages(`m${n}`).catch(() => undefined);
-      if (read?.version === null)
-        expect(keys.filter((key) => /:(head|live|messages)$/.test(key))).toEqual([]);
+      if (read?.version === null) expect(keys.filter((key) => /:(head|messages)$/.test(key))).toEqual([]);
     }
   }, 120_000);
 });

@@ -62,9 +62,7 @@ describe.each([
         ...["all", "last", `owner:${Buffer.from("a").toString("base64url")}`].map(
           (key) => `${name}index:{index}:${key}`,
         ),
-        ...["evicted", "head", "ids", "live", "messages", "superseded"].map(
-          (key) => `${name}memory:{${tag}}:${key}`,
-        ),
+        ...["head", "ids", "messages", "states"].map((key) => `${name}memory:{${tag}}:${key}`),
       ].sort(),
     );
     await redisStore({ client, prefix: own }).deleteMessages("a");

@@ -57,7 +57,7 @@ export async function monitored(client: Redis, run: () => Promise<unknown>): Pro
 /** The keys of a memory that are there. */
 export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<string[]> {
   const tag = Buffer.from(memoryId).toString("base64url");
-  const names = ["head", "messages", "ids", "live", "evicted", "superseded"];
+  const names = ["head", "ids", "messages", "states"];
   const keys = names.map((name) => `${prefix}memory:{${tag}}:${name}`);
   const found = await Promise.all(keys.map((key) => client.exists(key)));
   return keys.filter((_, index) => found[index] === 1);
