@@ -3,7 +3,6 @@ import {
   corruptError,
   type FoldedUpdate,
   memorySnapshot,
-  type StoredHead,
   type StoredRows,
   storedRows,
   type TurnkeepError,
@@ -98,7 +97,7 @@ function absent(): MemorySnapshot {
   return { version: null, nextSeq: 1, messages: [] };
 }
 
-function headOf(memoryId: string, [version, next, owner, head]: Head): StoredHead {
+function headOf(memoryId: string, [version, next, owner, head]: Head): Parameters<typeof memorySnapshot>[0] {
   if (typeof version !== "string") throw lostError(memoryId);
   return { version, nextSeq: nextSeqOf(memoryId, next), owner, head };
 }
