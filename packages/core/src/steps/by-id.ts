@@ -2,24 +2,26 @@ import { Line } from "./line.ts";
 
 /** Values by an id that they share, oldest first. */
 export class ById<T> {
-  readonly #lines: Map<string, Line<T>> = new Map();
+  /** A value by itself, as nearly all are, or several. */
+  readonly #held: Map<string, T | Line<T>> = new Map();
 
   all(id: string): Iterable<T> {
-    return this.#lines.get(id) ?? none;
+    const held = this.#held.get(id);
+    if (held === undefined) return none;
+    return held instanceof Line ? held : [held];
   }
 
   newest(id: string): T | undefined {
-    return this.#lines.get(id)?.newest;
+    const held = this.#held.get(id);
+    return held instanceof Line ? held.newest : held;
   }
 
   /** Puts a value last. */
   push(id: string, value: T): void {
-    let line = this.#lines.get(id);
-    if (line === undefined) {
-      line = new Line();
-      this.#lines.set(id, line);
-    }
-    line.push(value);
+    const held = this.#held.get(id);
+    if (held === undefined) this.#held.set(id, value);
+    else if (held instanceof Line) held.push(value);
+    else this.#held.set(id, new Line(held, value));
   }
 
   /** Puts a value last, unless it is. */
@@ -29,22 +31,25 @@ export class ById<T> {
 
   /** Takes out the newest value. */
   pop(id: string): T | undefined {
-    const line = this.#lines.get(id);
-    const newest = line?.pop();
-    if (line?.isEmpty) this.#lines.delete(id);
+    const held = this.#held.get(id);
+    const newest = held instanceof Line ? held.pop() : held;
+    if (!(held instanceof Line) || held.isEmpty) this.#held.delete(id);
     return newest;
   }
 
   /** Does nothing for a value that is not there. */
   delete(id: string, value: T): void {
-    const line = this.#lines.get(id);
-    line?.delete(value);
-    if (line?.isEmpty) this.#lines.delete(id);
+    const held = this.#held.get(id);
+    if (held instanceof Line) held.delete(value);
+    if (held === value || (held instanceof Line && held.isEmpty)) this.#held.delete(id);
   }
 
   /** All values, id by id. */
   *values(): Generator<T, undefined> {
-    for (const line of this.#lines.values()) yield* line;
+    for (const held of this.#held.values()) {
+      if (held instanceof Line) yield* held;
+      else yield held;
+    }
   }
 }
 

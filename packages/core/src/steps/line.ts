@@ -11,12 +11,16 @@ const mostGaps = 32;
  * what a model or a caller makes them, so any number of values may share one.
  */
 export class Line<T> {
-  #all: (T | typeof gap)[] = [];
+  #all: (T | typeof gap)[];
   /** Where the oldest is. */
   #first = 0;
   #gaps = 0;
   /** By value, the places where it was put, of which some may hold it no longer. Only once one between others was asked for. */
   #places: Map<T, number[]> | undefined;
+
+  constructor(...values: readonly T[]) {
+    this.#all = [...values];
+  }
 
   get isEmpty(): boolean {
     return this.#gaps === this.#all.length;
