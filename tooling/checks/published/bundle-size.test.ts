@@ -11,11 +11,11 @@ const postgres = join(root, "packages/store-postgres/dist/index.js");
 
 /** A ceiling against growth by accident: whoever needs more room raises it in the change that takes it. */
 it.each([
-  { what: "all of core", code: `export * from "${core}";`, most: 47_000 },
+  { what: "all of core", code: `export * from "${core}";`, most: 49_000 },
   {
     what: "createChatMemory and a store",
     code: `export { createChatMemory } from "${core}"; export { postgresStore } from "${postgres}";`,
-    most: 57_000,
+    most: 59_500,
   },
 ])("$what is $most bytes in a bundle at most, minified and compressed", async ({ code, most }) => {
   const folder = mkdtempSync(join(tmpdir(), "turnkeep-bundle-"));
