@@ -12,12 +12,8 @@ export function library(platform: "neutral" | "node", ...entry: string[]): UserC
     // `Symbol.asyncDispose`, whatever `lib` a user's project has.
     banner: { dts: '/// <reference lib="esnext.disposable" />' },
     clean: true,
-    outputOptions: {
-      // Docstrings stand in the declarations; here an engine would read them at each start.
-      comments: { legal: true, annotation: true, jsdoc: false },
-      // An entry is two files, its own and one that entries share: each file costs an import a look at the disk.
-      codeSplitting: { groups: [{ name: "shared", test: /(?<!\.d)\.ts$/, minShareCount: 2 }] },
-    },
+    // Docstrings stand in the declarations; here an engine would read them at each start.
+    outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
     plugins: [docsOfTheirOwnLine],
   });
 }
