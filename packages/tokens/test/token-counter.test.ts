@@ -1,5 +1,7 @@
 import {
+  createChatMemories,
   createChatMemory,
+  inMemoryStore,
   isTurnkeepError,
   type MemoryEvent,
   type MessageFormat,
@@ -105,6 +107,14 @@ describe("tokenCounter", () => {
     const warning = { type: "warning", memoryId: "default", code: "token-counter" };
     expect(events).toEqual([expect.objectContaining(warning)]);
     expect(events).toEqual([{ ...warning, message: expect.stringMatching(/"gpt-7-turbo".* as gpt-6\./) }]);
+    events.length = 0;
+    const memories = createChatMemories({
+      store: inMemoryStore(),
+      window: { maxTokens: 100, counter },
+      onEvent,
+    });
+    for (const id of ["a", "b", "a"]) await memories.get(id).messages();
+    expect(events).toMatchObject(["a", "b"].map((memoryId) => ({ ...warning, memoryId })));
   });
 
   it("counts the channel that gpt-oss's assistant messages name", async () => {

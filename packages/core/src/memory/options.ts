@@ -25,7 +25,6 @@ import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
 import { codedStore } from "./coded-store.ts";
-import { report } from "./report.ts";
 
 /** How the messages of a memory are read; the default format where none is given. */
 export type FormatOption<M> = DefaultFormat | OwnFormat<M>;
@@ -132,8 +131,6 @@ export function settingsOf<M>(
   const format = shared.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const reader = { format, counter: window.counter, pinned: window.pinned };
   const alwaysFront = systemFirst && !keepsSystems;
-  const warning = window.counter?.warning;
-  if (warning !== undefined) report(onEvent, { type: "warning", memoryId: id, ...warning });
   return {
     memoryId: id,
     store: codedStore(given, { retry, onEvent }),

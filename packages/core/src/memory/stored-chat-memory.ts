@@ -61,6 +61,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#session = new Session(settings);
     this.#views = new Views(settings, this.#session);
     this.#writer = new Writer(settings, this.#session, this.#views);
+    const warning = settings.reader.counter?.warning;
+    if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }
 
   add(...messages: (M | Entry<M>)[]): Promise<string[]> {
