@@ -53,9 +53,35 @@ export function foldUpdate(
     readonly history?: boolean | undefined;
   },
 ): FoldedUpdate {
-  const { expected, version, nextSeq, owner, head, append, replace, move } = update;
+  const { expected, version, nextSeq, owner, head } = update;
   const keepsHistory = options?.history !== false;
   const target = (to: MessageState | "removed") => (keepsHistory || to === "live" ? to : "removed");
+  const { insert, rewrite, setState, remove, appended, replaced, moved } = foldedRows(update, target);
+  return {
+    expected,
+    version,
+    nextSeq,
+    owner,
+    head,
+    insert,
+    rewrite,
+    setState,
+    remove,
+    appended,
+    replaced,
+    moved,
+  };
+}
+
+type FoldedRows = Pick<
+  FoldedUpdate,
+  "insert" | "rewrite" | "setState" | "remove" | "appended" | "replaced" | "moved"
+>;
+
+function foldedRows(
+  { nextSeq, append, replace, move }: MemoryUpdate,
+  target: (to: MessageState | "removed") => MessageState | "removed",
+): FoldedRows {
   const firstNew = append[0]?.seq ?? nextSeq;
   // Nearly every update adds messages, moves older ones, and does no more.
   if (replace.length === 0 && move.every(({ seq }) => seq < firstNew)) {
@@ -63,20 +89,7 @@ export function foldUpdate(
     const moved = move.map(({ seq, to }) => ({ seq, state: target(to) }));
     const setState = moved.filter(stays);
     const remove = setState.length === moved.length ? none : seqsOf(moved.filter((row) => !stays(row)));
-    return {
-      expected,
-      version,
-      nextSeq,
-      owner,
-      head,
-      insert,
-      rewrite: none,
-      setState,
-      remove,
-      appended: insert,
-      replaced: none,
-      moved,
-    };
+    return { insert, rewrite: none, setState, remove, appended: insert, replaced: none, moved };
   }
   const targets = new Map(move.map(({ seq, to }) => [seq, target(to)]));
   const folded = (message: StoredMessage) => withState(message, targets.get(message.seq) ?? "live");
@@ -85,11 +98,6 @@ export function foldUpdate(
   for (const { seq } of [...appended, ...replaced]) targets.delete(seq);
   const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
   return {
-    expected,
-    version,
-    nextSeq,
-    owner,
-    head,
     insert: appended.filter(stays),
     rewrite: replaced.filter(stays),
     setState: moved.filter(stays),
