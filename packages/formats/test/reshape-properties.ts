@@ -1,14 +1,7 @@
 import type { MessageFormat, Piece, TextPlace, ToolCallRef } from "@turnkeep/core";
-import { Visitor } from "@turnkeep/core/format-kit";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-
-/** For a message of which no provider is sent anything: it goes as a whole. */
-class WithoutUnsent extends Visitor {
-  override unsent(): undefined {
-    return undefined;
-  }
-}
+import { WithoutUnsent } from "../src/profiles/rules/unsent.ts";
 
 /** What must hold of any message that is shaped for a provider or by a processor. */
 export function testReshaping<M extends object>(options: {

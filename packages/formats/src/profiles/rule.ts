@@ -47,12 +47,13 @@ export function where<M>(
 }
 
 /** For a rule that changes messages one by one: each message that its repair changes breaks it. */
-export function changedBy(
-  repair: <M>(messages: readonly M[], format: MessageFormat<M>) => readonly M[],
-  problem: string,
-): RuleKind["breaks"] {
-  return (messages, format) => {
-    const repaired = repair(messages, format);
-    return where(messages, (message, index) => message !== repaired[index], problem);
+export function changedBy<R extends Rule>(
+  repair: <M>(messages: readonly M[], format: MessageFormat<M>, rule: R) => readonly M[],
+  problem: string | ((rule: R) => string),
+): RuleKind<R>["breaks"] {
+  return (messages, format, rule) => {
+    const repaired = repair(messages, format, rule);
+    const told = typeof problem === "string" ? problem : problem(rule);
+    return where(messages, (message, index) => message !== repaired[index], told);
   };
 }

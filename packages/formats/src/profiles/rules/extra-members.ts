@@ -1,7 +1,7 @@
 import type { MessageFormat } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
 import { patterns } from "../fields.ts";
-import { type Rule, type RuleKind, where } from "../rule.ts";
+import { changedBy, type Rule, type RuleKind } from "../rule.ts";
 
 /**
  * Members that a provider or its SDK adds to what it answers, and that the provider refuses when they come back. Each is
@@ -37,9 +37,5 @@ const withoutAny = <M>(messages: readonly M[], _format: MessageFormat<M>, rule: 
 export const extraMembers: RuleKind<ExtraMembers> = {
   fields: { members: patterns },
   repair: withoutAny,
-  breaks(messages, format, rule) {
-    const repaired = withoutAny(messages, format, rule);
-    const problem = "a member that the provider does not take back stands here";
-    return where(messages, (message, index) => message !== repaired[index], problem);
-  },
+  breaks: changedBy(withoutAny, "a member that the provider does not take back stands here"),
 };

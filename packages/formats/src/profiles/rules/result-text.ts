@@ -1,6 +1,6 @@
 import type { MessageFormat } from "@turnkeep/core";
 import { oneOf } from "@turnkeep/core/store-kit";
-import { type Rule, type RuleKind, where } from "../rule.ts";
+import { changedBy, type Rule, type RuleKind } from "../rule.ts";
 
 /** A result that reports a failed tool also says something; with `any`, no text of any result is blank. */
 export type ResultText = Rule<"result-text", { readonly which: "failed" | "any" }>;
@@ -19,10 +19,7 @@ const withText = <M>(messages: readonly M[], format: MessageFormat<M>, { which }
 export const resultText: RuleKind<ResultText> = {
   fields: { which: oneOf("failed", "any") },
   repair: withText,
-  breaks(messages, format, rule) {
-    const repaired = withText(messages, format, rule);
-    const problem =
-      rule.which === "any" ? "a result says nothing" : "a result says that its tool failed, and no more";
-    return where(messages, (message, index) => message !== repaired[index], problem);
-  },
+  breaks: changedBy(withText, ({ which }) =>
+    which === "any" ? "a result says nothing" : "a result says that its tool failed, and no more",
+  ),
 };

@@ -5,7 +5,8 @@ import { type Rule, type RuleKind, where } from "../rule.ts";
 /** What a provider does not take back goes: an empty list of calls, an image that was not made. */
 export type Unsent = Rule<"unsent">;
 
-class WithoutUnsent extends Visitor {
+/** Answers `undefined` for a message of which no provider is sent anything. */
+export class WithoutUnsent extends Visitor {
   override unsent(): undefined {
     return undefined;
   }
