@@ -64,8 +64,7 @@ export function mediaTokens(piece: MediaPiece, costs: MediaCosts): number {
   if (bytes === undefined || mediaType?.startsWith("image")) {
     return costs.image(data === undefined ? undefined : imageSizeOf(data), detail);
   }
-  const pages = data === undefined || mediaType?.startsWith("audio") ? undefined : pdfPages(data);
-  if (pages !== undefined) return pages * costs.page;
-  const bytesPerToken = mediaType?.startsWith("audio") ? costs.bytesPerAudioToken : bytesPerFileToken;
-  return Math.ceil(bytes / bytesPerToken);
+  if (mediaType?.startsWith("audio")) return Math.ceil(bytes / costs.bytesPerAudioToken);
+  const pages = data === undefined ? undefined : pdfPages(data);
+  return pages === undefined ? Math.ceil(bytes / bytesPerFileToken) : pages * costs.page;
 }

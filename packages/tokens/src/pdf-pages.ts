@@ -20,8 +20,8 @@ export function pdfPages(data: MediumData): number | undefined {
   // The first characters tell, so that nothing else is decoded whole.
   if (typeof data === "string" && !data.startsWith(encodedHeader)) return undefined;
   const bytes = bytesOf(data);
-  const text = bytes === undefined ? "" : latin1(bytes);
-  if (bytes === undefined || !text.startsWith("%PDF-")) return undefined;
+  if (bytes === undefined || latin1(bytes.subarray(0, 5)) !== "%PDF-") return undefined;
+  const text = latin1(bytes);
   let pages = countIn(text);
   let left = mostUnpacked;
   for (const { index, 0: head } of text.matchAll(objectStream)) {
