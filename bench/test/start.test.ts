@@ -48,3 +48,20 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
     expect(Math.abs(atOnce / Number(said) - 1), `${entry}: ${atOnce} KB`).toBeLessThan(0.1);
   }
 });
+
+// Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.
+test.each([
+  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 49 },
+  {
+    what: "createChatMemory and a store",
+    code: 'export { createChatMemory } from "@turnkeep/core"; export { postgresStore } from "@turnkeep/store-postgres";',
+    most: 59.5,
+  },
+])("$what is $most KB in a bundle at most", async ({ what, code, most }) => {
+  const cache = join(benchFolder, ".cache", "sizes");
+  mkdirSync(cache, { recursive: true });
+  const file = join(cache, `${what.replaceAll(" ", "-")}.mjs`);
+  writeFileSync(file, code);
+  const { atOnce } = await bundleOf([file], { folder: cache, external: ["pg", "@electric-sql/pglite"] });
+  expect(atOnce).toBeLessThanOrEqual(most);
+});
