@@ -25,7 +25,12 @@ const fields = {
   model: such<string>("the model's name", (model) => typeof model === "string" && model !== ""),
   apiKey: optional(checkKey),
   headers: optional(checkHeaders),
-  parameters: optional(such<never>("an object of members of the request", isObject)),
+  parameters: optional(
+    such<never>(
+      "an object of members of the request",
+      (value) => typeof value === "object" && value !== null,
+    ),
+  ),
   fetch: optional(callback),
 } satisfies Fields<OpenAICompatibleOptions>;
 
@@ -54,10 +59,6 @@ function checkHeaders(name: string, value: unknown): void {
     const names = Object.keys(headers ?? {}).join(", ");
     throw fault(`${name} must be names and texts that HTTP allows: ${names}.`);
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 function fault(message: string): TurnkeepError {
