@@ -1,8 +1,7 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { freshError, type Item, readItem } from "../steps/item.ts";
-import { quoted } from "../stores/text.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";

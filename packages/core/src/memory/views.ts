@@ -1,6 +1,6 @@
 import { abortSignal } from "../abort.ts";
 import type { CalibrateOptions } from "../chat-memory.ts";
-import { isTurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import { such, worded, wrongOption } from "../option-checks.ts";
@@ -9,7 +9,6 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { quoted } from "../stores/text.ts";
 import { whenReady } from "../values.ts";
 import { explainView } from "../view/explain.ts";
 import { buildView, keeping, type View, type ViewRequest } from "../view/view.ts";

@@ -1,8 +1,7 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
-import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { factsOf, knownFactsOf } from "./item-facts.ts";

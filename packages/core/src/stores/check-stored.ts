@@ -1,8 +1,6 @@
-import { invalidOption } from "../errors.ts";
+import { conflictError, invalidOption, show } from "../errors.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
-import { conflictError } from "./store-errors.ts";
-import { show } from "./text.ts";
 
 /** What a memory holds, as far as an update must agree with it. */
 export interface StoredRows {

@@ -1,4 +1,4 @@
-import { invalidOption, type TurnkeepError } from "../errors.ts";
+import { conflictError, invalidOption, show, type TurnkeepError } from "../errors.ts";
 import { callback, integer, oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeMembers } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -16,8 +16,6 @@ import {
   updateRecord,
 } from "./key-value-record.ts";
 import type { ListedMemory } from "./queries.ts";
-import { conflictError } from "./store-errors.ts";
-import { show } from "./text.ts";
 
 export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";
 

@@ -1,4 +1,4 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
@@ -9,7 +9,6 @@ import { tokensOf } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { isSystem, type Step, stepWith } from "../steps/step.ts";
-import { quoted } from "../stores/text.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
