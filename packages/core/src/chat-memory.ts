@@ -1,5 +1,5 @@
 import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
-import type { MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
 
@@ -123,6 +123,23 @@ export interface ChatMemory<M> {
    * what it is given, and whatever a processor throws.
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
+  /**
+   * The live messages, each with its id, place, time and state, oldest first; the system message of `systemFirst` stands
+   * in front. Nothing is evicted for a limit that has shrunk, repaired or processed; a summary is among them. As cheap
+   * as `messages`, and counts as a look at the memory (see {@link ChatMemory.set}).
+   *
+   * Errors: `INVALID_OPTION`.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * await memory.add(user("Hello"));
+   * console.log((await memory.entries()).map(({ seq, message }) => [seq, message.role])); // [[1, "user"]]
+   * ```
+   */
+  entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
   /**
    * What the view that `messages` returns is made of, and what became of each message, shown or not: use it to find out
    * what the model saw, or why a message is missing. Never writes, and does not count as a look at the memory (see

@@ -35,6 +35,7 @@ export { modelMessageFormat } from "./format/model-message-format.ts";
 export { createChatMemories } from "./memory/create-chat-memories.ts";
 export { createChatMemory } from "./memory/create-chat-memory.ts";
 export { entry } from "./memory/entry.ts";
+export { type ViewOfOptions, viewOf } from "./memory/view-of.ts";
 export type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";

@@ -56,18 +56,23 @@ export const providerProfile: Check<ProviderProfile> = (name, value) => {
   checkedFields(profileFields, profile, `${name}.`);
 };
 
-/** The options that all memories of an application may share. */
-const sharedFields = {
+/** The options that decide what a model is shown, wherever the messages are kept. */
+export const shapeFields = {
   format: optional(such<never>("a MessageFormat", hasEncode)),
   window: optional(),
-  history: optional(oneOf(true, false), true),
   systemFirst: optional(oneOf(true, false)),
   processors: optional(worded<never>(checkProcessors), []),
   profile: optional(providerProfile),
   repair: optional(oneOf(true, false)),
   timeoutMs: optional(timeout, 30_000),
-  retry: optional(oneOf(true, false), true),
   onEvent: optional(callback),
+} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry"> & FormatOption<unknown>>;
+
+/** The options that all memories of an application may share. */
+const sharedFields = {
+  ...shapeFields,
+  history: optional(oneOf(true, false), true),
+  retry: optional(oneOf(true, false), true),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
 const memoryFields = {

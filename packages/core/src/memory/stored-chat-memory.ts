@@ -9,7 +9,7 @@ import type {
 } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
-import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type {
   ExplainOptions,
@@ -26,7 +26,7 @@ import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt, checkExists } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeSignal } from "./call-options.ts";
 import { checkReplacement, compactThrough, replaceAll } from "./change.ts";
-import { following, readHistory, takeQuery } from "./history.ts";
+import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removal } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
@@ -83,6 +83,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const asked = this.#views.ask(options);
     return this.#session.run(asked.signal, (call) =>
       this.#session.look(call, (reading) => this.#views.show(reading, asked)),
+    );
+  }
+
+  async entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]> {
+    const signal = takeSignal("entries", options);
+    return this.#session.run(signal, (call) =>
+      this.#session.look(call, ({ loaded }) => loaded.live.items.map(liveMessage)),
     );
   }
 
@@ -221,6 +228,7 @@ tellCalls(StoredChatMemory.prototype, [
   "add",
   "put",
   "messages",
+  "entries",
   "prompt",
   "explain",
   "set",
