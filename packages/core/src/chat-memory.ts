@@ -1,4 +1,10 @@
-import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
+import type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "./memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -208,11 +214,11 @@ export interface ChatMemory<M> {
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
   /**
-   * Deletes a message and the rest of its step, from memory and history. Returns the ids it deleted, perhaps none; if an
-   * attempt's outcome stayed unknown, the ids it was to delete that are gone.
+   * Deletes a message and the rest of its step ({@link RemoveOptions.only}: the message alone), from memory and history.
+   * Returns the ids it deleted, perhaps none; if an attempt's outcome stayed unknown, the ids it was to delete that are gone.
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, `NOT_FOUND` by {@link RemovalOptions.mustExist}.
    */
-  remove(messageId: string, options?: RemovalOptions): Promise<string[]>;
+  remove(messageId: string, options?: RemoveOptions): Promise<string[]>;
   /**
    * Holds on to the conversation as this instance last knew it, and to a message in it, live or evicted. Pass the result
    * as `mustExist` of what you write later: after `clear` or `erase`, also if the conversation has begun anew, and after

@@ -36,7 +36,13 @@ export { createChatMemories } from "./memory/create-chat-memories.ts";
 export { createChatMemory } from "./memory/create-chat-memory.ts";
 export { entry } from "./memory/entry.ts";
 export { type ViewOfOptions, viewOf } from "./memory/view-of.ts";
-export type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
+export type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 export type {
