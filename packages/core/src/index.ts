@@ -35,6 +35,12 @@ export { modelMessageFormat } from "./format/model-message-format.ts";
 export { createChatMemories } from "./memory/create-chat-memories.ts";
 export { createChatMemory } from "./memory/create-chat-memory.ts";
 export { entry } from "./memory/entry.ts";
+export {
+  type RecallInput,
+  type RecallTool,
+  type RecallToolOptions,
+  recallTool,
+} from "./memory/recall-tool.ts";
 export { type ViewOfOptions, viewOf } from "./memory/view-of.ts";
 export type {
   Anchor,
