@@ -182,6 +182,19 @@ describe("an answer of several items", () => {
   });
 });
 
+it("the window that the API returns from compacting is shown whole, with what comes behind it", async () => {
+  const memory = createChatMemory({ format, profile: openaiResponses, window: { maxMessages: 20 } });
+  await memory.add(user("Our deadline is 3 May."), said("Noted."));
+  const window = [
+    user("Our deadline is 3 May."),
+    user("Use Oslo time."),
+    { type: "compaction", id: "cmp_1", encrypted_content: "x" } as ResponsesItem,
+  ];
+  await memory.set(window);
+  await memory.add(user("How long is that?"));
+  expect(await memory.messages()).toEqual([...window, user("How long is that?")]);
+});
+
 type Fate = "in time" | "late" | "never" | "twice";
 const fate = fc.constantFrom<Fate>("in time", "in time", "late", "never", "twice");
 const answer = fc.record({
