@@ -101,6 +101,19 @@ describe("an answer of several items", () => {
     expect(told).toEqual([[again]]);
   });
 
+  it("shows what a call brought after all instead of that it was aborted", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), reasoning("r"), call("a"), call("b"), result("a", "aborted"), result("b"));
+    await memory.add(result("a", "4 °C"), user("Next."));
+    expect((await memory.messages()).slice(2)).toEqual([
+      call("a"),
+      call("b"),
+      result("b"),
+      result("a", "4 °C"),
+      user("Next."),
+    ]);
+  });
+
   it("keeps its order, and each result its call, when calls are made at once", async () => {
     const memory = createChatMemory({ format });
     const items = [
