@@ -169,6 +169,9 @@ export interface ChatMemory<M> {
   /**
    * Replaces the memory in one step. What was there becomes superseded and stays in history. Returns the ids.
    *
+   * A provider's compaction among the messages hides none of them: the window that a provider returns from compacting
+   * may hold messages that the compaction does not stand for.
+   *
    * Errors: as `add`; `INVALID_OPTION` for no messages; `ID_CONFLICT` for an id used before; `VERSION_CONFLICT`, with
    * nothing changed, if somebody else wrote since this instance last looked (`messages`, `prompt`) or, if it never did,
    * since its first change. An instance that has done neither replaces whatever it finds.

@@ -65,8 +65,10 @@ export async function replaceAll<M>(
   }
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
-  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages);
-  const ids = messages.map((message) => draft.append(message).id);
+  // What a provider's compaction is given with stands beside it, and is no older conversation.
+  const since = draft.nextSeq;
+  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages, { since });
+  const ids = messages.map((message) => draft.append(message, { since }).id);
   evict(attempt);
   return ids;
 }

@@ -77,12 +77,13 @@ export class Draft<M> {
     return this.#made.length === 0;
   }
 
-  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
+  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived" | "since"> = {}): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
     const meta = this.#baseMeta(prepared);
     if (this.#from.epoch > 0) meta.epoch = this.#from.epoch;
     if (place.front === true) meta.front = true;
     if (place.derived !== undefined) meta.derived = place.derived;
+    if (place.since !== undefined && prepared.facts.boundary) meta.since = place.since;
     if (late.length > 0) meta.late = late;
     if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
     const item = newItem(prepared, this.#nextSeq++, meta);
@@ -146,6 +147,11 @@ export class Draft<M> {
   /** Changes the state of messages that are not live. */
   move(seqs: Iterable<number>, to: "superseded" | "removed"): void {
     for (const seq of seqs) this.#moves.set(seq, to);
+  }
+
+  /** The `seq` of what is appended next. */
+  get nextSeq(): number {
+    return this.#nextSeq;
   }
 
   get epoch(): number {

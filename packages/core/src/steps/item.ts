@@ -20,6 +20,11 @@ export interface ItemMeta {
   readonly front?: boolean | undefined;
   /** Ids of calls whose result or approval came after the model was shown them as interrupted. */
   readonly late?: readonly string[] | undefined;
+  /**
+   * Set for a provider's compaction that came in one list with what belongs beside it (`set`): the first `seq` of that
+   * list. It stands for nothing from there on.
+   */
+  readonly since?: number | undefined;
   /** What tells a change that must not be mistaken for another's, which may add the same under the caller's own id. */
   readonly by?: string | undefined;
 }

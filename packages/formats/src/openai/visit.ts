@@ -71,14 +71,18 @@ function visitPart(part: AnyChatPart, at: Visitor, of: Of): AnyChatPart | undefi
     case "refusal":
       return at.textPart(part, "refusal", of);
     case "image_url":
-      return at.media(part, of, imagePiece);
+      return at.media(part, of, imagePiece, textPart);
     case "input_audio":
-      return at.media(part, of, audioPiece);
+      return at.media(part, of, audioPiece, textPart);
     case "file":
-      return at.media(part, of, filePiece);
+      return at.media(part, of, filePiece, textPart);
     default:
-      return at.unknown(part, of, (text) => ({ type: "text", text }));
+      return at.unknown(part, of, textPart);
   }
+}
+
+function textPart(text: string): AnyChatPart {
+  return { type: "text", text };
 }
 
 function visitAssistant(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage | undefined {
