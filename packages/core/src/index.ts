@@ -19,7 +19,7 @@ export type {
   Shrunk,
   TransactionOptions,
 } from "./chat-memory.ts";
-export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy } from "./chat-memory-options.ts";
+export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy, ViewOfOptions } from "./chat-memory-options.ts";
 export {
   isTurnkeepError,
   TurnkeepError,
@@ -41,7 +41,7 @@ export {
   type RecallToolOptions,
   recallTool,
 } from "./memory/recall-tool.ts";
-export { type ViewOfOptions, viewOf } from "./memory/view-of.ts";
+export { viewOf } from "./memory/view-of.ts";
 export type {
   Anchor,
   MemoryCallOptions,

@@ -13,7 +13,6 @@ import {
   toolResult,
   user,
   viewOf,
-  type WindowOptions,
 } from "../src/index.ts";
 import { conversationEvent, messageOf } from "./conversations.ts";
 import { characterCounter as counter } from "./window-reference.ts";
@@ -33,21 +32,17 @@ const outcome = async (promise: Promise<unknown>): Promise<unknown> =>
 describe("viewOf", () => {
   test("shows what a memory shows to which the messages were added one after the other", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(conversationEvent, { maxLength: 30 }),
-        windows,
-        async (events, window: WindowOptions) => {
-          const memory = createChatMemory({ window });
-          const kept = events.map(messageOf);
-          for (const message of kept) await memory.add(message as never);
-          expect(await outcome(viewOf(kept, { window }))).toEqual(await outcome(memory.messages()));
-        },
-      ),
+      fc.asyncProperty(fc.array(conversationEvent, { maxLength: 30 }), windows, async (events, window) => {
+        const memory = createChatMemory({ window });
+        const kept = events.map(messageOf);
+        for (const message of kept) await memory.add(message as never);
+        expect(await outcome(viewOf(kept, { window }))).toEqual(await outcome(memory.messages()));
+      }),
     );
   });
 
   test("cuts a list that has grown where it was cut before", async () => {
-    const window: WindowOptions = { maxTokens: 100, counter };
+    const window = { maxTokens: 100, counter };
     const kept = Array.from({ length: 40 }, (_, index) => user(`${index} ${"x".repeat(10)}`));
     const beginnings = new Set<unknown>();
     for (let length = 20; length <= 40; length++) {

@@ -1,36 +1,14 @@
-import { abortSignal } from "../abort.ts";
 import type { Entry } from "../chat-memory.ts";
-import type { MemoryPolicy } from "../chat-memory-options.ts";
+import type { ViewOfOptions } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
-import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { AnyMessage } from "../message-format.ts";
-import { such } from "../option-checks.ts";
-import { type Fields, optional, takeOptions } from "../option-fields.ts";
-import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { Draft } from "./draft.ts";
-import { type DefaultFormat, type FormatOption, type OwnFormat, settingsOf, shapeFields } from "./options.ts";
+import { type DefaultFormat, type FormatOption, type OwnFormat, viewSettings } from "./options.ts";
 import { prepareAll } from "./prepare.ts";
 import { Session } from "./session.ts";
 import { Views } from "./views.ts";
-
-/** Options of {@link viewOf}: what a memory has for its views. A list has nowhere to keep a summary. */
-export interface ViewOfOptions<M>
-  extends Pick<
-      MemoryPolicy<M>,
-      "window" | "systemFirst" | "processors" | "profile" | "repair" | "timeoutMs" | "onEvent"
-    >,
-    MemoryCallOptions {
-  /** The model that is asked, for profiles that leave out what another model has made. */
-  readonly model?: string | undefined;
-}
-
-const viewOfFields = {
-  ...shapeFields,
-  model: optional(such<string>("a text, such as a model's name", (model) => typeof model === "string")),
-  signal: optional(abortSignal),
-} satisfies Fields<ViewOfOptions<unknown> & FormatOption<unknown>>;
 
 /**
  * The view of a list that somebody else keeps, such as a framework's own session: what `messages()` returns of a memory
@@ -61,15 +39,8 @@ export async function viewOf<M>(
   messages: readonly (M | Entry<M>)[],
   options: ViewOfOptions<M> & FormatOption<M> = {},
 ): Promise<M[]> {
-  const { model, signal, ...given } = takeOptions("viewOf's options", viewOfFields, options);
-  if (given.window?.summarize !== undefined) {
-    throw invalidOption(
-      "viewOf has nowhere to keep a summary: leave window.summarize out, or keep the messages in a memory.",
-    );
-  }
+  const { settings, model, signal } = viewSettings(options);
   if (!Array.isArray(messages)) throw invalidOption("viewOf needs an array of messages.");
-  const place = { id: "view", store: singleSlotStore(), owner: undefined };
-  const settings = settingsOf<M>({ ...given, history: true, retry: false }, place);
   const session = new Session(settings);
   const views = new Views(settings, session);
   const asked = views.ask({ model, signal });

@@ -26,7 +26,7 @@ import type { Attempt, Reading } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Prepared } from "./draft.ts";
 import type { Loaded } from "./loaded.ts";
-import { providerProfile } from "./options.ts";
+import { modelName, providerProfile } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
@@ -68,7 +68,7 @@ export interface AskedView<M> {
 
 const viewFields = {
   profile: optional(providerProfile),
-  model: optional(such<string>("a text, such as a model's name", (model) => typeof model === "string")),
+  model: optional(modelName),
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),
