@@ -207,7 +207,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ ttlMs: 5, maxLoaded: 5 }),
-    'createChatMemory\'s argument takes id, store, owner, format, window, history, systemFirst, processors, profile, repair, timeoutMs, retry, onEvent; it was given "ttlMs", "maxLoaded".',
+    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry; it was given "ttlMs", "maxLoaded".',
   ],
   [
     () => createChatMemories({}),
@@ -224,7 +224,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => createChatMemories({ store: inMemoryStore(), owner: 5 }), "An owner must be a string, not number"],
   [
     () => createChatMemories({ store: inMemoryStore(), id: "a" }),
-    'createChatMemories\' argument takes store, owner, format, window, history, systemFirst, processors, profile, repair, timeoutMs, retry, onEvent, maxLoaded; it was given "id".',
+    'createChatMemories\' argument takes store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry, maxLoaded; it was given "id".',
   ],
   [
     () => createChatMemories({ store: inMemoryStore(), window: {} }),
@@ -392,7 +392,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.remove?.("a", { signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.remove?.("a", { step: 5 }),
-    'remove\'s options takes mustExist, onConflict, signal; it was given "step".',
+    'remove\'s options takes mustExist, onConflict, only, signal; it was given "step".',
   ],
   [({ memory }) => memory.anchor?.("a", 5), "anchor's options must be an object of options; it is 5."],
   [({ memory }) => memory.anchor?.(5), "A message id must be a string, not number"],
