@@ -392,7 +392,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.remove?.("a", { signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.remove?.("a", { step: 5 }),
-    'remove\'s options takes mustExist, onConflict, only, signal; it was given "step".',
+    'remove\'s options takes mustExist, onConflict, signal, only; it was given "step".',
   ],
   [({ memory }) => memory.anchor?.("a", 5), "anchor's options must be an object of options; it is 5."],
   [({ memory }) => memory.anchor?.(5), "A message id must be a string, not number"],
