@@ -287,8 +287,7 @@ async function buildWith<M>(
   const hadExtra = extra.length > 0;
   if (pinned.every((id) => live.byId.has(id))) {
     const view = await buildView({ ...request, live, epoch });
-    if (!view.hidden.some(({ id }) => pinned.includes(id)))
-      return { view, live, limits, hadExtra, toolsKey };
+    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra, toolsKey };
   }
   const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
   live = withPinned(live, left, pinned);
