@@ -36,7 +36,7 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
     spaces: Number.POSITIVE_INFINITY,
     framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
     // Anthropic's guide "PDF support": 1,500 to 3,000 tokens of text a page, and the page's image.
-    media: { image: anthropicImage, page: 3000 + 2806, bytesPerAudioToken: 125 },
+    media: { image: anthropicImage, page: 3000 + 2806, soundSecond: 32 },
   },
   gemini: {
     name: "gemini-bound-1",
@@ -46,9 +46,10 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
     digits: true,
     spaces: 16,
     framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
-    // Google's guides "Audio understanding": 32 tokens a second, taken at 32 kbit/s; "Media resolution": a page of a PDF
-    // costs up to 1,120 tokens, its text nothing.
-    media: { image: geminiImage, page: 1120, bytesPerAudioToken: 125 },
+    // Google's guides (read November 2026) "Audio understanding": 32 tokens a second; "Video understanding": a frame a second,
+    // 258 tokens, with the sound and what is said of the time some 300 a second; "Media resolution": up to 280 a frame with
+    // Gemini 3, and up to 1,120 for a page of a PDF, its text nothing.
+    media: { image: geminiImage, page: 1120, soundSecond: 32, filmSecond: 322 },
   },
 };
 
