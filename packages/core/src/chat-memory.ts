@@ -11,12 +11,13 @@ import type { MessageFormat } from "./message-format.ts";
 
 declare const entryBrand: unique symbol;
 
-/** A message with your own id, the model that made it, or the time when it was said. Made by {@link entry}. */
+/** A message with your own id, the model and the tools that it was made with, or when it was said. Made by {@link entry}. */
 export interface Entry<M> {
   readonly [entryBrand]: true;
   readonly message: M;
   readonly id: string | undefined;
   readonly model: string | undefined;
+  readonly toolsKey: string | undefined;
   readonly createdAt: number | undefined;
 }
 

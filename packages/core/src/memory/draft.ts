@@ -14,6 +14,7 @@ export interface Prepared<M> {
   readonly createdAt: number;
   readonly payload: string;
   readonly model: string | undefined;
+  readonly toolsKey: string | undefined;
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
@@ -112,7 +113,7 @@ export class Draft<M> {
    * must fail if somebody else has done the same.
    */
   replace(old: Item<M>, prepared: Prepared<M>, isAlone = false): void {
-    const { tokens: _, model: __, late: ___, ...kept } = old.meta;
+    const { tokens: _, model: __, toolsKey: ___, late: ____, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
     const by = isAlone ? { by: randomName() } : {};
     const meta = { ...this.#baseMeta(prepared), ...kept, ...by, ...(late.length > 0 ? { late } : {}) };
@@ -184,11 +185,12 @@ export class Draft<M> {
     return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
   }
 
-  #baseMeta({ model, facts }: Prepared<M>): NewMeta {
+  #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
     const { counter } = this.#settings.reader;
     const meta: NewMeta = {};
     if (counter !== undefined) meta.tokens = { [counter.name]: facts.tokens };
     if (model !== undefined) meta.model = model;
+    if (toolsKey !== undefined) meta.toolsKey = toolsKey;
     return meta;
   }
 }

@@ -14,6 +14,8 @@ export interface ItemMeta {
   readonly epoch?: number | undefined;
   /** The model that made it. */
   readonly model?: string | undefined;
+  /** Which tools the model was offered when it made it. */
+  readonly toolsKey?: string | undefined;
   /** Set for a derived message: it stands for everything up to this `seq`, and is not part of the history. */
   readonly derived?: { readonly through: number } | undefined;
   /** A system message that was put in front when it was added. */

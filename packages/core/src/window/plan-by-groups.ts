@@ -40,8 +40,7 @@ function firstBeyond<M>({ boundaries, steps }: Live<M>): number {
   const since = steps[newest]?.items.findLast((item) => item.boundary)?.meta.since;
   if (since === undefined) return newest;
   return steps.findIndex(
-    (step) =>
-      !isSystem(step) && step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
+    (step) => !isSystem(step) && step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
   );
 }
 

@@ -7,7 +7,7 @@ import {
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
+import { base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { ChatAssistantMessage, ChatFunctionMessage, ChatMessage, ChatToolMessage } from "./messages.ts";
 import { type AnyChatPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";
@@ -208,8 +208,8 @@ function imagePiece({ image_url: image }: AnyChatPart, of: Of): Piece {
 function audioPiece({ input_audio: audio }: AnyChatPart, of: Of): Piece {
   const format = asText(audio?.format) || "*";
   const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
-  const bytes = typeof audio?.data === "string" ? base64Bytes(audio.data) : undefined;
-  return { type: "media", mediaType, bytes, of };
+  const facts = typeof audio?.data === "string" ? base64Facts(audio.data) : { bytes: undefined };
+  return { type: "media", ...facts, mediaType, of };
 }
 
 function filePiece({ file }: AnyChatPart, of: Of): Piece {

@@ -60,7 +60,14 @@ describeRule<ResponsesItem>(
       breaks: "nothing where null is a value",
       messages: [
         ask,
-        item({ type: "code_interpreter_call", id: "ci_1", container_id: "c", status: "completed", code: null, outputs: null }),
+        item({
+          type: "code_interpreter_call",
+          id: "ci_1",
+          container_id: "c",
+          status: "completed",
+          code: null,
+          outputs: null,
+        }),
         item({ ...call, caller: null, status: null }),
         item({ ...result, id: null }),
       ],

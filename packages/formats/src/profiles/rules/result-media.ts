@@ -37,7 +37,11 @@ function leftOut(mediaType = "an unknown type"): string {
 }
 
 /** Another medium becomes a text in its place. */
-const withTexts = <M>(messages: readonly M[], format: MessageFormat<M>, { kept }: ResultMedia): readonly M[] => {
+const withTexts = <M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { kept }: ResultMedia,
+): readonly M[] => {
   const visitor = new WithoutResultMedia(kept);
   return messages.map((message) => {
     const holdsResults = format.role(message) !== "system" && format.toolResults(message).length > 0;
