@@ -5,8 +5,9 @@ import type { ConformanceContext } from "./context.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
 import { createRandom, hex } from "./random.ts";
 import type { ConformanceResult } from "./report.ts";
-import { ConformanceError, tell } from "./support/expect.ts";
+import { tell } from "./support/expect.ts";
 import { TestMemory } from "./support/memory.ts";
+import { outcome, pass, within } from "./time-limits.ts";
 
 export interface SessionOptions {
   readonly seed: number;
@@ -235,46 +236,4 @@ function offered<T>(member: T | undefined, name: string): T {
   if (member === undefined)
     throw new Error(`The case uses ${name} of the harness without naming it in needs`);
   return member;
-}
-
-/** Timers may fire a little early; this does not. */
-async function pass(ms: number): Promise<void> {
-  const end = performance.now() + ms;
-  for (let left = ms; left > 0; left = end - performance.now()) {
-    await new Promise((resolve) => setTimeout(resolve, Math.ceil(left)));
-  }
-}
-
-/** What a case threw, boxed; `undefined`: it passed. */
-async function outcome(
-  running: Promise<unknown>,
-  timeoutMs: number,
-  deadline: AbortController,
-): Promise<{ error: unknown } | undefined> {
-  const late = () => {
-    const error = new ConformanceError(
-      `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
-    );
-    deadline.abort(error);
-    return error;
-  };
-  try {
-    await within(timeoutMs, running, late);
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** What comes within so many milliseconds; rejects with `late` where nothing does. */
-async function within<T>(ms: number, running: T | Promise<T>, late: () => Error): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([running, end]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
