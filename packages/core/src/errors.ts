@@ -10,6 +10,7 @@
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
+ * | `MEMORY_FULL` | the memory, with its history, would exceed what the store holds of one; nothing was written | `remove` messages, `clear()`, or go on in a new memory |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
@@ -28,6 +29,7 @@ export type TurnkeepErrorCode =
   | "OWNER_MISMATCH"
   | "WINDOW_OVERFLOW"
   | "MESSAGE_TOO_LARGE"
+  | "MEMORY_FULL"
   | "VERSION_CONFLICT"
   | "CORRUPT_RECORD"
   | "UNSUPPORTED_VERSION"

@@ -40,6 +40,7 @@ export {
   corruptError,
   errorCode,
   laterVersionError,
+  memoryFullError,
   notReadyError,
   redactUrl,
   refusedError,

@@ -18,6 +18,19 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
 }
 
 /**
+ * `MEMORY_FULL`: after the update the memory would have `needed` bytes, and the store declares `limit` as its
+ * `maxMemoryBytes`. Throw it before anything is written.
+ */
+export function memoryFullError(memoryId: string, needed: number, limit: number): TurnkeepError {
+  return new TurnkeepError(
+    "MEMORY_FULL",
+    `Memory ${show(memoryId)} would have ${needed} bytes with its history, and this store holds ${limit} at most. ` +
+      "Nothing was written, and a repeat does not help: remove() messages, clear() the memory, or go on in a new one",
+    { details: { memoryId, needed, limit } },
+  );
+}
+
+/**
  * `STORE_REFUSED`: the database has refused for certain, and nothing was written. `why` says what to mend, and ends
  * without a full stop: `"the role may not insert into turnkeep_messages: grant it the right"`. Never put content in it.
  */
