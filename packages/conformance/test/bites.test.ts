@@ -13,6 +13,7 @@ import { brokenExpiry } from "./broken-expiry.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenKeys } from "./broken-keys.ts";
 import { brokenLarge } from "./broken-large.ts";
+import { brokenLimits } from "./broken-limits.ts";
 import { brokenLists } from "./broken-lists.ts";
 import { brokenLives } from "./broken-lives.ts";
 import { brokenMembers } from "./broken-members.ts";
@@ -41,6 +42,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenExpiry,
   ...brokenKeys,
   ...brokenLarge,
+  ...brokenLimits,
   ...brokenLists,
   ...brokenMembers,
   ...brokenClients,

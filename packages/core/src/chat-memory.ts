@@ -106,8 +106,9 @@ export interface ChatMemory<M> {
    * with an id of your own ({@link entry}) is ignored if it was added before and is still kept, in memory or in history;
    * an id that was removed, cleared or erased is free again.
    *
-   * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `VERSION_CONFLICT`
-   * (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an invalid number).
+   * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `MEMORY_FULL`,
+   * `VERSION_CONFLICT` (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an
+   * invalid number).
    */
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   /**

@@ -10,6 +10,7 @@
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
+ * | `MEMORY_FULL` | the memory, with its history, would exceed what the store holds of one; nothing was written | `remove` messages, `clear()`, or go on in a new memory |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
@@ -28,6 +29,7 @@ export type TurnkeepErrorCode =
   | "OWNER_MISMATCH"
   | "WINDOW_OVERFLOW"
   | "MESSAGE_TOO_LARGE"
+  | "MEMORY_FULL"
   | "VERSION_CONFLICT"
   | "CORRUPT_RECORD"
   | "UNSUPPORTED_VERSION"
@@ -132,6 +134,19 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
     `Somebody else wrote to memory ${show(memoryId)}: the change expected that it ${wanted}. ` +
       "Nothing was changed: read again, then repeat",
     { details: { memoryId } },
+  );
+}
+
+/**
+ * `MEMORY_FULL`: after the update the memory would have `needed` bytes, and the store declares `limit` as its
+ * `maxMemoryBytes`. Throw it before anything is written.
+ */
+export function memoryFullError(memoryId: string, needed: number, limit: number): TurnkeepError {
+  return new TurnkeepError(
+    "MEMORY_FULL",
+    `Memory ${show(memoryId)} would have ${needed} bytes with its history, and this store holds ${limit} at most. ` +
+      "Nothing was written, and a repeat does not help: remove() messages, clear() the memory, or go on in a new one",
+    { details: { memoryId, needed, limit } },
   );
 }
 

@@ -16,6 +16,7 @@ export {
   invalidOption,
   isTurnkeepError,
   laterVersionError,
+  memoryFullError,
   notReadyError,
   quoted,
   redactUrl,

@@ -170,6 +170,7 @@ const codes: Record<TurnkeepErrorCode, true> = {
   OWNER_MISMATCH: true,
   WINDOW_OVERFLOW: true,
   MESSAGE_TOO_LARGE: true,
+  MEMORY_FULL: true,
   VERSION_CONFLICT: true,
   CORRUPT_RECORD: true,
   UNSUPPORTED_VERSION: true,

@@ -528,7 +528,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => keyValueStore({ ...hooks, ttl: 5 }),
-    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, maxMessageBytes, ttlMs, now; it was given "ttl".',
+    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, keys, maxMessageBytes, maxMemoryBytes, ttlMs, now; it was given "ttl".',
   ],
   [() => inMemoryStore({ ttl: 5 }), 'inMemoryStore\'s argument takes ttlMs, now; it was given "ttl".'],
 ];
