@@ -85,17 +85,9 @@ function isDatabase(client: object): client is SqliteDatabase {
 export function overDatabase(database: SqliteDatabase): Driver {
   const kept = new Map<string, SqlitePrepared>();
 
-  function prepared(text: string): SqlitePrepared {
-    let statement = kept.get(text);
-    if (statement === undefined) {
-      statement = database.prepare(text);
-      kept.set(text, statement);
-    }
-    return statement;
-  }
-
   function run({ text, values }: Statement<unknown>): unknown[] {
-    const statement = prepared(text);
+    const statement = kept.get(text) ?? database.prepare(text);
+    kept.set(text, statement);
     if (statement.reader !== false) return statement.all(...values);
     statement.run(...values);
     return [];
@@ -166,15 +158,12 @@ function overDurableObject(storage: DurableObjectClient): Driver {
   };
 }
 
-/** The part of `node:sqlite` that opens a file. */
-interface NodeSqlite {
-  readonly DatabaseSync: new (path: string) => SqliteDatabase & { close(): void };
-}
-
 /** Asked for and not imported, so that a bundle for a place without it needs no settings. */
-export function nodeSqlite(): NodeSqlite {
+export function nodeSqlite(): {
+  readonly DatabaseSync: new (path: string) => SqliteDatabase & { close(): void };
+} {
   const sqlite: unknown = globalThis.process?.getBuiltinModule?.("node:sqlite");
-  if (sqlite !== undefined) return sqlite as NodeSqlite;
+  if (sqlite !== undefined) return sqlite as ReturnType<typeof nodeSqlite>;
   throw invalidOption(
     `file needs node:sqlite, which Node ${globalThis.process?.versions?.node} does not have: use Node 22.13 or later, or install better-sqlite3 or libsql, and give a database of it as client`,
   );

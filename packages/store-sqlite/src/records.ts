@@ -16,25 +16,20 @@ interface HeadRow {
   readonly head: string | null;
 }
 
+/** `payload` is null: it is live, and somebody else has removed its row. */
 interface MessageRow {
   readonly seq: number;
   readonly id: string;
   readonly created: number;
-  readonly payload: string;
+  readonly payload: string | null;
   readonly meta: string | null;
 }
 
-/** A live message whose row somebody else has removed. */
-interface LostRow {
-  readonly seq: number;
-  readonly payload: null;
-}
-
 /** The head, or a live message. */
-export type SnapshotRow = HeadRow | MessageRow | LostRow;
+export type SnapshotRow = HeadRow | MessageRow;
 
 /** A message of any state. */
-export type HistoryRow = (MessageRow | LostRow) & { readonly state: MessageState };
+export type HistoryRow = MessageRow & { readonly state: MessageState };
 
 /** The head with one of the requested messages, or with none. `id` is null: it is live and its row is lost. */
 export type LookRow = Pick<HeadRow, "version" | "next"> &
@@ -78,9 +73,8 @@ export function pageOf(rows: readonly HistoryRow[], limit: number): HistoryPage 
   };
 }
 
-function messageOf(row: MessageRow | LostRow): StoredMessage {
-  if (row.payload === null) return unreadableMessage(row.seq);
-  const { seq, id, created: createdAt, payload, meta } = row;
+function messageOf({ seq, id, created: createdAt, payload, meta }: MessageRow): StoredMessage {
+  if (payload === null) return unreadableMessage(seq);
   return meta === null ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
 

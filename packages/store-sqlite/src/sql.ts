@@ -156,27 +156,23 @@ export class Statements {
   #head(memoryId: string, update: FoldedUpdate): Statement<never> {
     const { memories, messages, live } = this.#names;
     const { expected, version, nextSeq, head, appended, replaced, moved } = update;
-    const has = (table: string, more = ""): string =>
-      `exists (select 1 from ${table} o where o.memory_key = h.memory_key and o.seq = cast(n.key as integer) ${more})`;
-    const all = (holds: string): string =>
-      `and not exists (select 1 from json_each(?) n where not (${holds}))`;
-    const isReplaceable = `${has(live)} and (
-      case when ${has(messages)} then ${has(messages, "and o.id = n.value")} else n.value = '${lostId}' || n.key end)`;
+    // By seq: the id that a live message must have, or none for one that must only exist.
+    const named = Object.fromEntries([
+      ...moved.map(({ seq }) => [seq, ""]),
+      ...replaced.map(({ seq, id }) => [seq, id]),
+    ]);
     const text = `
       update ${memories} as h
       set version = ?, next_seq = ?, head = coalesce(?, head), updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ?
-        ${moved.length === 0 ? "" : all(`${has(live)} or ${has(messages)}`)}
-        ${replaced.length === 0 ? "" : all(isReplaceable)}`;
-    const lists = [
-      moved.map(({ seq }) => [seq, ""] as const),
-      replaced.map(({ seq, id }) => [seq, id] as const),
-    ];
-    const given = lists
-      .filter((list) => list.length > 0)
-      .map((list) => JSON.stringify(Object.fromEntries(list)));
+      where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ? and not exists (
+        select 1 from json_each(?) n
+        left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
+        left join ${messages} m on m.memory_key = h.memory_key and m.seq = cast(n.key as integer)
+        where coalesce(l.seq, m.seq) is null
+          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))`;
     const first = appended[0]?.seq ?? nextSeq;
-    return { text, values: [version, nextSeq, head ?? null, memoryId, expected, first, ...given] };
+    const values = [version, nextSeq, head ?? null, memoryId, expected, first, JSON.stringify(named)];
+    return { text, values };
   }
 
   /** What becomes of the messages of a memory that is at the update's own version. */

@@ -23,6 +23,8 @@ describe.each<[driver: string, of: (code: number, name: string, words: string) =
   test.each<[code: number, name: string, words: string, told: string]>([
     [1, "SQLITE_ERROR", "no such table: turnkeep_memories", "STORE_NOT_READY"],
     [1, "SQLITE_ERROR", "no such column: h.expires_at", "STORE_NOT_READY"],
+    [1, "SQLITE_ERROR", 'table "turnkeep_messages" already exists', "STORE_NOT_READY"],
+    [18, "SQLITE_TOOBIG", "string or blob too big", "STORE_REFUSED"],
     [1, "SQLITE_ERROR", "cannot start a transaction within a transaction", "STORE_REFUSED"],
     [8, "SQLITE_READONLY", "attempt to write a readonly database", "STORE_REFUSED"],
     [1032, "SQLITE_READONLY_DBMOVED", "attempt to write a readonly database", "STORE_REFUSED"],
