@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createDatabase } from "@turnkeep/servers";
+import { createDatabase, newerNode } from "@turnkeep/servers";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { replay } from "../src/index.ts";
 import { bundledCommand } from "./bundle.ts";
@@ -38,6 +38,23 @@ describe("turnkeep replay", () => {
     expect(out.endsWith("\nNothing was lost.\n")).toBe(true);
     expect(out).not.toContain("\u001b");
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it("keeps them in a file of SQLite's, into which inspect looks without changing it", async () => {
+    const store = join(testFolder(), "chat.db");
+    const byNewer = (...args: string[]): Promise<Ended> =>
+      startProgram(["--no-warnings", command, ...args, "--store", store], {}, newerNode()).ended;
+    const missing = await byNewer("inspect");
+    expect(missing.err).toContain("There is no file");
+    const file = testFile([toolConversation("a", 4)]);
+    const replayed = await byNewer("replay", "-q", "--run", "r", file);
+    expect(replayed).toMatchObject({ status: 0, err: "" });
+    expect(replayed.out).toContain(`SQLite in ${store}`);
+    const before = readFileSync(store);
+    const inspected = await byNewer("inspect", "replay/r/a");
+    expect(inspected).toMatchObject({ status: 0, err: "" });
+    expect(inspected.out).toContain("Answer number 4");
+    expect(readFileSync(store).equals(before)).toBe(true);
   });
 
   it("shows no name of a file as what a terminal would obey", async () => {

@@ -9,8 +9,10 @@ import type { WriterTask } from "./writer.ts";
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
  * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
+ *
+ * @param brings The packages that become part of it; the others it must find where it runs.
  */
-export async function bundled(program: URL): Promise<string> {
+export async function bundled(program: URL, brings: RegExp = /^@turnkeep\//): Promise<string> {
   const file = fileURLToPath(program);
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
@@ -26,7 +28,7 @@ export async function bundled(program: URL): Promise<string> {
     dts: false,
     clean: false,
     logLevel: "error",
-    noExternal: [/^@turnkeep\//],
+    noExternal: [brings],
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return join(root, ".cache", `${name}.js`);

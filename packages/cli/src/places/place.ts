@@ -6,6 +6,7 @@ import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { oneLine } from "../terminal/controls.ts";
 import { folderToRead, folderToWrite, type Place } from "./folder.ts";
+import { fileToRead, fileToWrite, isSqliteFile } from "./sqlite-file.ts";
 
 /** What opens a store by its address. */
 interface Adapter {
@@ -78,7 +79,8 @@ export function placeOf(store: string): string {
 /** How a place is named to people: an address without its password. */
 export function placeName(store: string): string {
   if (adapterOf(store) !== undefined) return oneLine(redactUrl(store));
-  return oneLine(modules.test(store) ? `the store of ${store}` : `PGlite in ${store}`);
+  if (modules.test(store)) return oneLine(`the store of ${store}`);
+  return oneLine(`${isSqliteFile(store) ? "SQLite" : "PGlite"} in ${store}`);
 }
 
 /**
@@ -103,6 +105,9 @@ interface Migrating {
 
 async function open(store: string, purpose: "write" | "read"): Promise<Place> {
   const adapter = adapterOf(store);
+  if (adapter === undefined && isSqliteFile(store)) {
+    return purpose === "write" ? fileToWrite(store) : fileToRead(store);
+  }
   if (adapter === undefined && !modules.test(store)) {
     return purpose === "write" ? folderToWrite(store) : folderToRead(store);
   }
