@@ -8,9 +8,10 @@ import type { WriterTask } from "./writer.ts";
 
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
- * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
+ * whether or not the packages have been built. It lies one folder below the package, as `dist` does. `external`: what the
+ * package's manifest names for its tests alone, and is not to be bundled.
  */
-export async function bundled(program: URL): Promise<string> {
+export async function bundled(program: URL, external: RegExp[] = []): Promise<string> {
   const file = fileURLToPath(program);
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
@@ -27,6 +28,7 @@ export async function bundled(program: URL): Promise<string> {
     clean: false,
     logLevel: "error",
     noExternal: [/^@turnkeep\//],
+    external,
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return join(root, ".cache", `${name}.js`);
