@@ -50,7 +50,7 @@ export const samples = (): Record<string, BaseMessage> => ({
       total_tokens: 19,
       input_token_details: { cache_read: 4 },
     },
-  }),
+  } as never),
   calls: new AIMessage({
     content: "I look.",
     id: "run-2",
