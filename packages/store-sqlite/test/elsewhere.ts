@@ -20,7 +20,7 @@ const brings = /^(?:@turnkeep\/|fast-check|pure-rand)/;
 
 /** Runs a program of this folder in a Node that has `node:sqlite`. It prints where it has written its answer, as JSON. */
 async function answerOf<T>(program: URL, args: readonly string[]): Promise<T> {
-  const file = await bundled(program, brings);
+  const file = await bundled(program, { brings });
   const { stdout } = await promisify(execFile)(newerNode(), [file, ...args], {
     maxBuffer: 64 * 1024 * 1024,
     env: { ...process.env, NODE_NO_WARNINGS: "1" },

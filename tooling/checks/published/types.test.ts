@@ -28,9 +28,11 @@ const entries = [
   ...stores,
   "@turnkeep/conformance",
   "@turnkeep/conformance/node-test",
+  "@turnkeep/langchain",
+  "@turnkeep/langchain/middleware",
   "@turnkeep/conformance/vitest",
 ];
-const packages = [...webPackages, ...stores, "@turnkeep/conformance"];
+const packages = [...webPackages, ...stores, "@turnkeep/conformance", "@turnkeep/langchain", "langchain"];
 
 describe("types", () => {
   it("hold in a project for browsers, without Node's types and the newest library of TypeScript", async () => {

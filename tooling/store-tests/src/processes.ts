@@ -10,9 +10,13 @@ import type { WriterTask } from "./writer.ts";
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
  * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
  *
- * @param brings The packages that become part of it; the others it must find where it runs.
+ * @param packages `brings`: those that become part of it; the others it must find where it runs. `external`: what the
+ * package's manifest names for its tests alone, and is not to be bundled.
  */
-export async function bundled(program: URL, brings: RegExp = /^@turnkeep\//): Promise<string> {
+export async function bundled(
+  program: URL,
+  { brings = /^@turnkeep\//, external = [] }: { readonly brings?: RegExp; readonly external?: RegExp[] } = {},
+): Promise<string> {
   const file = fileURLToPath(program);
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
@@ -29,6 +33,7 @@ export async function bundled(program: URL, brings: RegExp = /^@turnkeep\//): Pr
     clean: false,
     logLevel: "error",
     noExternal: [brings],
+    external,
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return join(root, ".cache", `${name}.js`);
