@@ -14,5 +14,10 @@ for (const [name, kind] of [
   ["Cloudflare D1, in workerd", "d1"],
   ["a Durable Object's storage, in workerd", "object"],
 ] as const) {
-  describeElsewhere(name, program, async () => [kind, await bundled(worker, { brings: /./ })], ofAnotherDriver);
+  describeElsewhere(
+    name,
+    program,
+    async () => [kind, await bundled(worker, { brings: /./ })],
+    ofAnotherDriver,
+  );
 }

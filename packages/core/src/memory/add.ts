@@ -1,7 +1,7 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { freshError, readItem, type Item, type ItemMeta } from "../steps/item.ts";
+import { freshError, type Item, type ItemMeta, readItem } from "../steps/item.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
