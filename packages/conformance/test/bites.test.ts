@@ -10,10 +10,10 @@ import { brokenDamage } from "./broken-damage.ts";
 import { brokenDeletes } from "./broken-deletes.ts";
 import { brokenEdges } from "./broken-edges.ts";
 import { brokenExpiry } from "./broken-expiry.ts";
+import { brokenFull } from "./broken-full.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenKeys } from "./broken-keys.ts";
 import { brokenLarge } from "./broken-large.ts";
-import { brokenLimits } from "./broken-limits.ts";
 import { brokenLists } from "./broken-lists.ts";
 import { brokenLives } from "./broken-lives.ts";
 import { brokenMembers } from "./broken-members.ts";
@@ -29,6 +29,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenWrites,
   ...brokenVersions,
   ...brokenReads,
+  ...brokenFull,
   ...brokenHistory,
   ...brokenNames,
   ...brokenContents,
@@ -42,7 +43,6 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenExpiry,
   ...brokenKeys,
   ...brokenLarge,
-  ...brokenLimits,
   ...brokenLists,
   ...brokenMembers,
   ...brokenClients,

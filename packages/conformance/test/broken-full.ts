@@ -9,7 +9,7 @@ const caughtBy = [
 ] as const;
 
 /** Stores that declare how much a memory may hold. */
-export const brokenLimits: readonly BrokenStore[] = [
+export const brokenFull: readonly BrokenStore[] = [
   {
     fault: "tells that a memory is full as if a repeat might help",
     caughtBy,
