@@ -22,7 +22,7 @@ export function claudeTokens(text: string, count: CountText): number {
     .replace(/([!-~])\1{3,}/g, (run) => cost(run, 1.03))
     .replace(/[A-Z]{2,}/g, (run) => cost(run, 1.03));
   for (const [blanks] of plain.matchAll(/\s{2,}/g))
-    tokens += (blanks.length * 1.1) / 16 + 0.71 * numberOf(blanks, / +|\t+|\r?\n|[\r\v\f]/g);
+    tokens += (blanks.length * 1.1) / 16 + 0.71 * numberOf(blanks, / +|\t+|(?:\r?\n)+|[\r\v\f]/g);
   for (const word of plain.match(/[A-Z]?[a-z]+/g) ?? []) tokens += ofWord(word, count);
   tokens += 0.49 * numberOf(plain, /[A-Z]/g);
   tokens += 0.55 * signsIn(plain);

@@ -9,11 +9,12 @@ const text = (mediaType: string): string =>
 const said = { type: "text" as const, text: "Played." };
 const image = { type: "image-data" as const, data: "iVBORw0KGgo=", mediaType: "image/png" };
 const file = { type: "file-data" as const, data: "SUQz", mediaType: "audio/mpeg" };
-const [{ toolCallId, toolName }] = call.content as unknown as [{ toolCallId: string; toolName: string }];
 const result = (...value: object[]): ModelMessage =>
   ({
     role: "tool",
-    content: [{ type: "tool-result", toolCallId, toolName, output: { type: "content", value } }],
+    content: [
+      { type: "tool-result", toolCallId: "toolu_1", toolName: "search", output: { type: "content", value } },
+    ],
   }) as ModelMessage;
 
 describeRule("result-media", [
