@@ -29,10 +29,15 @@ const run = (args: readonly string[], env?: Record<string, string>): Promise<End
 describe("turnkeep replay", () => {
   it("replays the shipped conversations over two processes, and leaves no temporary folder", async () => {
     const temporary = testFolder();
-    const { status, out, err } = await run(["replay"], { TMPDIR: temporary });
+    const { status, out, err } = await run(["replay"], {
+      TMPDIR: temporary,
+      NODE_NO_WARNINGS: "1",
+    });
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toContain("Replaying 6 conversations: 113 messages in 31 turns");
-    expect(out).toMatch(/A second process \(\d+\) opens PGlite in .* and goes on where the first stopped\./);
+    expect(out).toMatch(
+      /A second process \(\d+\) opens (?:SQLite|PGlite) in .* and goes on where the first stopped\./,
+    );
     expect(out).toMatch(/goes on at turn [2-9]/);
     expect(out).toContain("113 of 113 messages, each once, in order, with equal content");
     expect(out.endsWith("\nNothing was lost.\n")).toBe(true);
@@ -43,7 +48,7 @@ describe("turnkeep replay", () => {
   it("keeps them in a file of SQLite's, into which inspect looks without changing it", async () => {
     const store = join(testFolder(), "chat.db");
     const byNewer = (...args: string[]): Promise<Ended> =>
-      startProgram(["--no-warnings", command, ...args, "--store", store], {}, newerNode()).ended;
+      startProgram([command, ...args, "--store", store], { NODE_NO_WARNINGS: "1" }, newerNode()).ended;
     const missing = await byNewer("inspect");
     expect(missing.err).toContain("There is no file");
     const file = testFile([toolConversation("a", 4)]);
@@ -55,6 +60,13 @@ describe("turnkeep replay", () => {
     expect(inspected).toMatchObject({ status: 0, err: "" });
     expect(inspected.out).toContain("Answer number 4");
     expect(readFileSync(store).equals(before)).toBe(true);
+    const temporary = await startProgram(
+      [command, "replay", "-q", file],
+      { NODE_NO_WARNINGS: "1" },
+      newerNode(),
+    ).ended;
+    expect(temporary.out).toMatch(/SQLite in .*memories\.db, removed at the end/);
+    expect(temporary.out.endsWith("Nothing was lost.\n")).toBe(true);
   });
 
   it("shows no name of a file as what a terminal would obey", async () => {

@@ -14,12 +14,12 @@ export interface SqliteDatabase {
   readonly memory?: boolean;
 }
 
-interface SqlitePrepared {
+type SqlitePrepared = {
   all(...values: SqliteValue[]): unknown[];
   run(...values: SqliteValue[]): unknown;
   /** `false`: it returns no rows, and may refuse `all`. */
   readonly reader?: boolean;
-}
+};
 
 /** A client of `@libsql/client`, or anything whose `batch` runs statements in one transaction. */
 export interface LibsqlClient {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
@@ -74,6 +74,11 @@ export function placeOf(store: string): string {
   throw invalidOption(
     `store must be a folder, a JavaScript file that exports a store, or begin with ${known}, not with ${scheme}://.`,
   );
+}
+
+/** Where a folder of this process's own keeps memories: in what Node has, else in what comes with this package. */
+export function placeWithin(folder: string): string {
+  return process.getBuiltinModule("node:sqlite") === undefined ? folder : join(folder, "memories.db");
 }
 
 /** How a place is named to people: an address without its password. */

@@ -19,7 +19,7 @@ export interface ReplayOptions {
   /**
    * A folder for PGlite, a file of SQLite's (`.db`), a JavaScript file whose default export is a store or a function that
    * answers one, or the address of a database: `postgres://…`, `redis://…`, `mongodb://…`, or DynamoDB's endpoint.
-   * Default: PGlite in a temporary folder that is removed at the end.
+   * Default: a temporary folder that is removed at the end, with a file of SQLite's, or PGlite on Node before 22.13.
    */
   readonly store?: string | undefined;
   /**
