@@ -192,6 +192,27 @@ it("stores nothing more once the conversation was deleted or the question taken 
   }
 });
 
+it("stores once what another middleware adds before several tools run", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(calling("one", "two", "three"), new AIMessage("Done."));
+  const answering = createMiddleware({
+    name: "Answering",
+    afterModel: ({ messages }) => {
+      const call = (messages.at(-1) as AIMessage).tool_calls?.[0];
+      if (call === undefined) return;
+      return { messages: [new ToolMessage({ content: "known", tool_call_id: call.id ?? "" })] };
+    },
+  });
+  const tools = ["one", "two", "three"].map((name) => toolOf(name));
+  await agentOf(memories, { model, tools, last: [answering] }).invoke({ messages: "Do it." }, thread());
+  const said = await recorded(memories);
+  expect(said.filter((line) => line.startsWith("tool")).sort()).toEqual([
+    "tool: known",
+    "tool: three done",
+    "tool: two done",
+  ]);
+});
+
 it("stores what another middleware answers in place of a tool", async () => {
   const memories = memoriesOf();
   const { model } = modelOf(calling("one"), new AIMessage("Done."));

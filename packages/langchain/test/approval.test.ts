@@ -1,4 +1,4 @@
-import { Command, MemorySaver } from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { AIMessage, humanInTheLoopMiddleware } from "langchain";
 import { expect, it } from "vitest";
 import { agentOf, calling, memoriesOf, modelOf, recorded, thread, toolOf } from "./agents.ts";
@@ -42,6 +42,32 @@ it("goes on with approvals, in another process", async () => {
   const asked = ["human: Pay the bill.", "ai: [pay pay]"];
   expect(seen[0]).toEqual(asked);
   expect(said).toEqual([...asked, "tool: done", "tool: done", ...later]);
+});
+
+it("lets a tool ask the user itself", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(calling("ask"), new AIMessage("Done."));
+  const tools = [toolOf("ask", () => interrupt("How much?"))];
+  const checkpointer = new MemorySaver();
+  const agent = () => agentOf(memories, { model, tools, checkpointer });
+  await agent().invoke({ messages: "Pay." }, thread());
+  expect(await recorded(memories)).toEqual(["human: Pay.", "ai: [ask]"]);
+  await agent().invoke(new Command({ resume: "50" }), thread());
+  expect(await recorded(memories)).toEqual(["human: Pay.", "ai: [ask]", "tool: 50", "ai: Done."]);
+});
+
+it("does not take back up what was rewound, though a checkpoint holds it", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(...["One.", "Two.", "Three."].map((text) => new AIMessage(text)));
+  const checkpointer = new MemorySaver();
+  const agent = () => agentOf(memories, { model, checkpointer });
+  await agent().invoke({ messages: "One?" }, thread());
+  await agent().invoke({ messages: "Two?" }, thread());
+  const { messages } = await memories.get("chat-1").history();
+  await memories.get("chat-1").rewind(messages[2]?.id ?? "");
+  await agent().invoke({ messages: "Three?" }, thread());
+  expect(prompts().at(-1)).toHaveLength(3);
+  expect(await recorded(memories)).toEqual(["human: One?", "ai: One.", "human: Three?", "ai: Three."]);
 });
 
 it("keeps a rejection", async () => {

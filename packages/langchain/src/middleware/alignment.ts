@@ -31,9 +31,9 @@ export function align(
     storedId(message) !== undefined || recordedOf(message) !== undefined;
   const newest = messages.findLastIndex(known);
   const last = newest < 0 ? undefined : recordedOf(messages[newest] as BaseMessage);
+  const after = newest < 0 ? -1 : (last?.seq ?? Number.POSITIVE_INFINITY);
   const asked = record.filter(
-    ({ message, seq }) =>
-      message.type === "human" && (newest < 0 || seq > (last?.seq ?? Number.POSITIVE_INFINITY)),
+    ({ message, seq, state }) => message.type === "human" && seq > after && state !== "superseded",
   );
   const asks = messages.slice(newest + 1).filter(({ type }) => type === "human");
   const [said, says] = [asked.map(({ message }) => wordsOf(message)), asks.map(wordsOf)];

@@ -27,23 +27,27 @@ export class Recorder {
     this.#queues.set(memory, queue);
     await queue.run(async () => {
       const fresh = state.filter((message) => !this.#ids.has(message));
-      const isQuestion = begins && state.length === 1;
-      const record = fresh.length === 0 || isQuestion ? [] : await newestOf(memory, state.length, fresh);
-      if (fresh.length > 0) await this.#keepFresh(memory, state, fresh, record);
+      if (fresh.length > 0) await this.#keepFresh(memory, state, fresh, begins && state.length === 1);
       const question = questionOf(state);
       if (question === undefined || this.#anchors.has(question)) return;
       this.#anchors.set(question, await memory.anchor(this.#ids.get(question)));
     });
   }
 
-  /** Stores an answer or a result, unless the question was taken back or the conversation deleted: `NOT_FOUND`. */
-  async add(memory: Memory, state: readonly BaseMessage[], message: BaseMessage): Promise<void> {
-    // The graph would give it one later, and the record would not know it.
-    if (message.id === undefined) message._updateId(crypto.randomUUID());
+  /** Stores messages, unless the question was taken back or the conversation deleted: `NOT_FOUND`. */
+  async add(memory: Memory, state: readonly BaseMessage[], ...messages: BaseMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    for (const message of messages) {
+      // The graph would give it one later, and the record would not know it.
+      if (message.id === undefined) message._updateId(crypto.randomUUID());
+    }
     const question = questionOf(state);
     const mustExist = question && this.#anchors.get(question);
-    const [id] = await memory.transaction((transaction) => transaction.add(message), { mustExist });
-    this.#ids.set(message, id);
+    const entries = messages.map(asEntry);
+    const ids = await memory.transaction((transaction) => transaction.add(...entries), { mustExist });
+    messages.forEach((message, index) => {
+      this.#ids.set(message, ids[index]);
+    });
   }
 
   /** What the model is shown. What a middleware has put into the request alone is shown last, and never stored. */
@@ -65,8 +69,9 @@ export class Recorder {
     memory: Memory,
     state: readonly BaseMessage[],
     fresh: readonly BaseMessage[],
-    record: readonly Recorded[],
+    isQuestion: boolean,
   ): Promise<void> {
+    const record = isQuestion ? [] : await newestOf(memory, state.length, fresh);
     const { known, added } = align(state, record, (message) => this.#ids.get(message));
     for (const message of fresh) {
       const recorded = known.get(message);
@@ -74,10 +79,7 @@ export class Recorder {
         await memory.put(recorded.id, message);
       if (known.has(message)) this.#ids.set(message, recorded?.id);
     }
-    const ids = await memory.add(...added.map(asEntry));
-    added.forEach((message, index) => {
-      this.#ids.set(message, ids[index]);
-    });
+    await this.add(memory, state, ...added.filter((message) => !this.#ids.has(message)));
   }
 }
 
@@ -94,11 +96,13 @@ function questionOf(state: readonly BaseMessage[]): BaseMessage | undefined {
 async function newestOf(memory: Memory, count: number, wanted: readonly BaseMessage[]): Promise<Recorded[]> {
   const missing = new Set(wanted.map(({ id }) => id));
   const record: Recorded[] = [];
-  const query = { states: ["live", "evicted"], order: "descending" } as const;
-  for await (const { messages } of memory.historyPages(query)) {
+  let said = 0;
+  // What was taken back is known too: a graph's state may still hold it.
+  for await (const { messages } of memory.historyPages({ order: "descending" })) {
     record.push(...messages);
     for (const { message } of messages) missing.delete(message.id);
-    if (missing.size === 0 || record.length >= count) break;
+    said += messages.filter(({ state }) => state !== "superseded").length;
+    if (missing.size === 0 || said >= count) break;
   }
   return record.reverse();
 }
