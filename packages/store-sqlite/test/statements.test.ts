@@ -182,6 +182,9 @@ describe("no statement walks through more than it answers", () => {
 
   test("a read looks at live messages only, a page of history sorts nothing", async () => {
     expect((await planOf(sql.read("a", "v"))).join()).toContain("SEARCH l USING PRIMARY KEY");
+    expect((await planOf(sql.history("a", { ...page, ids: ["a"] }))).join()).toContain(
+      "turnkeep_messages_id_idx (memory_key=? AND id=?",
+    );
     for (const states of [page.states, ["live"]] as const) {
       for (const order of ["ascending", "descending"] as const) {
         expect((await planOf(sql.history("a", { ...page, states, order }))).join()).not.toContain(

@@ -25,7 +25,7 @@ const webEntries = [
   "@turnkeep/tokens",
 ];
 const webPackages = ["@turnkeep/core", "@turnkeep/assistant", "@turnkeep/formats", "@turnkeep/tokens"];
-const stores = ["dynamo", "mongo", "postgres", "redis"].map((name) => `@turnkeep/store-${name}`);
+const stores = ["dynamo", "mongo", "postgres", "redis", "sqlite"].map((name) => `@turnkeep/store-${name}`);
 const entries = [
   ...webEntries,
   ...stores,
