@@ -88,6 +88,30 @@ it("tells the model of a tool that failed, as LangChain does without a middlewar
   expect(await run(true)).toEqual(await run(false));
 });
 
+it("gives models messages that they may write into", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf((messages) => {
+    for (const message of messages) message.additional_kwargs.seen = true;
+    return new AIMessage("Yes.");
+  });
+  await agentOf(memories, { model }).invoke({ messages: "Good?" }, thread());
+  const { messages } = await memories.get("chat-1").history();
+  expect(messages[0]?.message.additional_kwargs).toEqual({});
+});
+
+it("stores an answer as another middleware leaves it at the end", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(new AIMessage("It is 4711."));
+  const hiding = createMiddleware({
+    name: "HidingAnswers",
+    afterModel: ({ messages }) => ({
+      messages: [new AIMessage({ content: "It is hidden.", id: messages.at(-1)?.id as string })],
+    }),
+  });
+  await agentOf(memories, { model, last: [hiding] }).invoke({ messages: "What is it?" }, thread());
+  expect(await recorded(memories)).toEqual(["human: What is it?", "ai: It is hidden."]);
+});
+
 it("stores a run that failed as far as it came", async () => {
   const memories = memoriesOf();
   const { model } = modelOf(calling("one"), () => {
@@ -133,6 +157,8 @@ it("streams, and stores the whole answer", async () => {
   for await (const [chunk] of stream as AsyncIterable<[BaseMessage]>) text += chunk.text;
   expect(text).toBe("A fjord.");
   expect(await recorded(memories)).toEqual(["human: What?", "ai: A fjord."]);
+  const { messages } = await memories.get("chat-1").history();
+  expect(messages[1]?.message).not.toBeInstanceOf(AIMessageChunk);
 });
 
 it("shows what another middleware adds to the request, and does not store it", async () => {
