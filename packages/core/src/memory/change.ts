@@ -1,8 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
+import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
-import { isPinned } from "../steps/step.ts";
+import { isPinned, type Step } from "../steps/step.ts";
 import { quoted } from "../stores/text.ts";
+import { eachWithInstructions } from "../window/groups.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -67,7 +69,11 @@ export async function replaceAll<M>(
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
   if (!settings.window.unit.keepsSystems) return addAll(attempt, messages);
-  const ids = messages.map((message) => draft.append(message).id);
+  const { format } = settings.reader;
+  const ids = messages.map((message) => {
+    const { role, message: said } = message.facts;
+    return draft.append(message, { positioned: role === "system" && onlySets(said, format) }).id;
+  });
   evict(attempt);
   return ids;
 }
@@ -90,13 +96,18 @@ export async function compactThrough<M>(
       { details: { memoryId: settings.memoryId, messageIds: [through] } },
     );
   }
-  const covered = draft.live.steps
-    .filter((step) => (step.items[0] as Item<M>).seq <= last.seq && !isPinned(step))
-    .flatMap((step) => step.items)
-    .filter((item) => item.role !== "system" && item.meta.derived === undefined);
+  const isCovered = (group: readonly Step<M>[]): boolean =>
+    firstOf(group.at(-1)) <= last.seq && !group.some(isPinned);
+  const covered = [...eachWithInstructions(draft.live.steps)]
+    .filter(isCovered)
+    .flatMap((group) => group.flatMap(({ items }) => items));
   const item = putInPlace(draft, { derived, covered, through: last.seq }, replacement);
   evict(attempt);
   return item.id;
+}
+
+function firstOf<M>(step: Step<M> | undefined): number {
+  return step?.items[0]?.seq ?? Number.POSITIVE_INFINITY;
 }
 
 /** What a derived message stands for. */

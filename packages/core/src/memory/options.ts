@@ -3,7 +3,7 @@ import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts"
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { MessageFormat, SystemMessages } from "../message-format.ts";
 import {
   type Check,
   callback,
@@ -18,12 +18,14 @@ import { checkedFields, type Fields, optional, takeOptions } from "../option-fie
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
+import { isPrompt } from "../steps/kinds.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
+import type { EvictionUnit } from "../window/units/unit.ts";
 import { codedStore } from "./coded-store.ts";
 
 /** How the messages of a memory are read; the default format where none is given. */
@@ -62,6 +64,7 @@ const sharedFields = {
   window: optional(),
   history: optional(oneOf(true, false), true),
   systemFirst: optional(oneOf(true, false)),
+  systemMessages: optional(oneOf("one", "positioned")),
   processors: optional(worded<never>(checkProcessors), []),
   profile: optional(providerProfile),
   repair: optional(oneOf(true, false)),
@@ -138,7 +141,8 @@ export function settingsOf<M>(
     reader,
     window,
     systemFirst,
-    isFront: (item) => item.role === "system" && (alwaysFront || item.meta.front === true),
+    systemMessages: systemMessagesOf(shared, format, window.unit),
+    isFront: (item) => isPrompt(item) && (alwaysFront || item.meta.front === true),
     repair: shared.repair ?? defaults.repair,
     profile,
     processors: [...processors],
@@ -148,6 +152,22 @@ export function settingsOf<M>(
     retry,
     onEvent,
   };
+}
+
+/** LangChain4j has one, and one that need not be first may come at any time. Errors: `INVALID_OPTION`. */
+function systemMessagesOf<M>(
+  { systemMessages, systemFirst }: MemoryPolicy<M>,
+  format: MessageFormat<M>,
+  unit: EvictionUnit,
+): SystemMessages {
+  const mayBePositioned = !unit.keepsSystems && systemFirst !== false;
+  if (systemMessages !== "positioned") {
+    return systemMessages ?? (mayBePositioned ? format.systemMessages : undefined) ?? "one";
+  }
+  if (mayBePositioned) return systemMessages;
+  throw invalidOption(
+    'systemMessages: "positioned" needs a prompt in front: leave out systemFirst: false, and choose window.unit step or turn.',
+  );
 }
 
 /** Catches a database client or URL passed as the store. The value is not shown: a URL may hold a password. */

@@ -126,7 +126,8 @@ export class Views<M> {
     const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
     // A result for a call in the view replaces what was shown in its place.
     const isShown = (item: Item<M>): boolean => (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
-    return since.some((item) => item.role === "user" || (item.role === "tool" && isShown(item)));
+    const isHeard = ({ role }: Item<M>): boolean => role === "user" || role === "system";
+    return since.some((item) => isHeard(item) || (item.role === "tool" && isShown(item)));
   }
 
   /** Notes what this instance added: the first answer belongs to the last view, unless a question came with it. */

@@ -2,7 +2,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isStanding, type Step } from "../steps/step.ts";
 import { groupsOf, withinTurn } from "./groups.ts";
 import type { Limits } from "./limits.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -50,7 +50,7 @@ function evictGroups<M>(
   };
   const beyond =
     live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
-  for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
+  for (const step of live.steps.slice(0, beyond)) if (!isStanding(step)) leave(step);
   const passed = [...evict];
   if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
 
@@ -67,9 +67,9 @@ function evictGroups<M>(
   }
   // The newest turn alone is too long: the steps between its question and its newest step go, oldest first.
   if (!room.fits) {
-    for (const step of withinTurn(newest)) {
+    for (const group of withinTurn(newest)) {
       if (reached()) break;
-      if (!isPinned(step)) leave(step);
+      if (!group.some(isPinned)) group.forEach(leave);
     }
   }
   room.leave(summary.messages, summary.tokens);
