@@ -143,6 +143,14 @@ describe("items that set something", () => {
   });
 });
 
+it("what is set before a provider's compaction leaves with what it stands for", async () => {
+  const memory = createChatMemory({ format: openaiResponsesFormat, profile: openaiResponses });
+  const low: ResponsesItem = { type: "configuration_update", reasoning: { effort: "low" } };
+  const compaction: ResponsesItem = { type: "compaction", encrypted_content: "x" };
+  await memory.add({ role: "developer", content: first }, low, question, compaction, question);
+  expect(await memory.messages()).toEqual([{ role: "developer", content: first }, compaction, question]);
+});
+
 it("UI messages set what the options of their texts set", () => {
   const format = uiMessageFormat();
   const effort = (level: string) => ({

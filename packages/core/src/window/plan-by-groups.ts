@@ -1,8 +1,9 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
+import { isPrompt } from "../steps/kinds.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isStanding, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, type Step } from "../steps/step.ts";
 import { groupsOf, withinTurn } from "./groups.ts";
 import type { Limits } from "./limits.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -50,7 +51,8 @@ function evictGroups<M>(
   };
   const beyond =
     live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
-  for (const step of live.steps.slice(0, beyond)) if (!isStanding(step)) leave(step);
+  // What is set before a provider's compaction is the compaction's to keep.
+  for (const step of live.steps.slice(0, beyond)) if (!step.items.some(isPrompt)) leave(step);
   const passed = [...evict];
   if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
 
