@@ -114,6 +114,15 @@ describe("positioned", () => {
     expect(await shown(memory)).toEqual(["s", "q", "1", "tc", "tool-call", "tool-result"]);
   });
 
+  test("the newest step, if it does not fit, leaves with its own", async () => {
+    const memory = createChatMemory({
+      systemMessages: "positioned",
+      window: { maxMessages: 2, overflow: "evict" },
+    });
+    await memory.add(system("s"), system("t"), user("1"));
+    expect(await shown(memory)).toEqual(["s"]);
+  });
+
   test("a pinned step keeps its instruction, and a pinned instruction its step", async () => {
     for (const pin of ["t", "2"]) {
       const memory = createChatMemory({

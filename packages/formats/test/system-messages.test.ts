@@ -77,6 +77,20 @@ describe("Anthropic's messages", () => {
     expect(validate(await memory.messages(), gemini, { format: anthropicFormat })).toEqual([]);
   });
 
+  it("that also change tools are notes of what they say alone", async () => {
+    const memory = createChatMemory({ format: anthropicFormat, profile: gemini });
+    const content = [
+      { type: "text", text: "Use it." },
+      { type: "tool_addition", tool: { type: "tool_reference", name: "a" } },
+    ];
+    await memory.add(question, { role: "system", content } as unknown as AnthropicMessage);
+    const [shown] = await memory.messages();
+    expect(shown?.content).toEqual([
+      { type: "text", text: question.content },
+      { type: "text", text: "System note: Use it." },
+    ]);
+  });
+
   const setting = (effort: string, ...content: object[]): AnthropicMessage =>
     ({ role: "system", content, output_config: { effort } }) as unknown as AnthropicMessage;
   const change = (type: string, tool: object): AnthropicMessage =>
