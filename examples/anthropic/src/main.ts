@@ -17,16 +17,17 @@ const cutOff: ReadonlyMap<string, string> = new Map([
   ["refusal", "content-filter"],
 ]);
 
-/** One answer of the model, as it is made. The API takes the system message apart from the others. */
+/** One answer of the model, as it is made. The API takes the prompt apart from the others, later instructions among them. */
 const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, signal, onDelta }) => {
-  const [system] = messages.filter(({ role }) => role === "system");
+  const [first] = messages;
+  const system = first?.role === "system" ? first : undefined;
   const stream = client.messages.stream(
     {
       model: process.env.ANTHROPIC_MODEL ?? "claude-sonnet-5-5",
       max_tokens: 1000,
       cache_control: { type: "ephemeral" }, // the prompt's beginning costs a tenth in the next five minutes
       ...(typeof system?.content === "string" && { system: system.content }),
-      messages: messages.filter(({ role }) => role !== "system"),
+      messages: system === undefined ? messages : messages.slice(1),
       tools: tools.map(({ name, description = "", inputSchema }) => ({
         name,
         description,

@@ -46,8 +46,8 @@ export interface AssistantPolicy<M> {
   /** What the model may call, by name. Default: nothing. */
   readonly tools?: Tools | undefined;
   /**
-   * Set at the beginning of each turn: text, a message, or a function of the memory's id. If the function returns
-   * nothing, the memory keeps the system message it has.
+   * The memory's prompt from the beginning of each turn on (`instruct`): text, a message with a text, or a function of the
+   * memory's id. If the function returns nothing, the memory keeps the prompt it has.
    */
   readonly systemMessage?: SystemMessage<M> | undefined;
   /** How many answers with tool calls a turn may have. Default 100; 0 forbids tools. */

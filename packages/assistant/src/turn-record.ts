@@ -69,8 +69,14 @@ export class TurnRecord<M> {
   /** Stores the beginning of the turn; returns the id of the user's message. */
   async begin(system: M | undefined, user: M): Promise<string> {
     const { memory, id } = this.#turn;
-    const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
-    const [userId] = (await memory.add(...messages)).slice(-1);
+    const said = entry(user, { id });
+    const [userId] =
+      system === undefined
+        ? await memory.add(said)
+        : await memory.transaction((transaction) => {
+            transaction.instruct(system);
+            return transaction.add(said);
+          });
     this.#messageIds = [userId as string];
     return userId as string;
   }

@@ -114,6 +114,16 @@ describe("a turn", () => {
     expect(model.requests[1]?.messages[0]).toEqual(system("You are A."));
   });
 
+  test("is the prompt, whatever the memory does with later system messages", async () => {
+    const answers = ["You are A.", "You are B.", "You are B."];
+    const memory = createChatMemory({ systemMessages: "positioned" });
+    const model = scripted(assistant("1"), assistant("2"), assistant("3"));
+    const chat = createAssistant({ model, memory, systemMessage: () => answers.shift() });
+    for (const question of ["a", "b", "c"]) await chat.chat(question);
+    const shown = [system("You are B."), user("a"), assistant("1"), user("b"), assistant("2"), user("c")];
+    expect(model.requests[2]?.messages).toEqual(shown);
+  });
+
   test("tells the window's counter what the provider counted", async () => {
     const events: MemoryEvent[] = [];
     const counter = { name: "each-4", count: () => 4 };

@@ -1,5 +1,6 @@
-import type { MemoryCallOptions } from "./memory-call-options.ts";
 import type { MemoryEvent } from "./memory-events.ts";
+import type { ViewOptions } from "./memory-view.ts";
+import type { SystemMessages } from "./message-format.ts";
 import type { Processor } from "./processors/processor.ts";
 import type { ProviderProfile } from "./provider-profile.ts";
 import type { ChatMemoryStore } from "./store-contract.ts";
@@ -13,6 +14,15 @@ export interface MemoryPolicy<M> {
   readonly history?: boolean | undefined;
   /** Whether the system message stands first. Default `true`; `false` with unit `message`. */
   readonly systemFirst?: boolean | undefined;
+  /**
+   * What a later, different system message does. `one`: it takes the prompt's place, with a `warning` event of the code
+   * `system-replaced`. `positioned`: it stays where it was said, belongs to the step behind it and leaves with it; the one
+   * that the memory begins with is the prompt, stands in front and is never evicted. Under both, one without text that
+   * sets what holds from there on (an effort, tools) never takes the prompt's place, and stays while it is in force.
+   * Default: as the format says; `one` for `modelMessageFormat`, with unit `message` and with `systemFirst: false`, which
+   * cannot have the other.
+   */
+  readonly systemMessages?: SystemMessages | undefined;
   /** Run over the view after the window, in this order; what is stored stays as it is. */
   readonly processors?: readonly Processor<M>[] | undefined;
   /**
@@ -65,11 +75,5 @@ export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
 
 /** Options of `viewOf`: what a memory has for its views. A list has nowhere to keep a summary. */
 export interface ViewOfOptions<M>
-  extends Pick<
-      MemoryPolicy<M>,
-      "window" | "systemFirst" | "processors" | "profile" | "repair" | "timeoutMs" | "onEvent"
-    >,
-    MemoryCallOptions {
-  /** The model that is asked, for profiles that leave out what another model has made. */
-  readonly model?: string | undefined;
-}
+  extends Omit<MemoryPolicy<M>, "history" | "retry">,
+    Pick<ViewOptions<M>, "model" | "toolsKey" | "signal"> {}

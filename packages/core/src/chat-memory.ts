@@ -70,6 +70,8 @@ export interface MemoryTransaction<M> {
    * out to be stored already is not added, so the id returned for it belongs to no message.
    */
   add(...messages: (M | Entry<M>)[]): string[];
+  /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
+  instruct(message: M | Entry<M>): string;
   /** The view, with what was collected so far. */
   messages(options?: ViewOptions<M>): Promise<M[]>;
 }
@@ -102,8 +104,9 @@ export interface ChatMemory<M> {
    * `timeoutMs` is over; to pass a signal, use {@link ChatMemory.transaction}. If the add makes a summary due
    * (`window.summarize`), it waits for that summary; a summary that fails is an event, not an error.
    *
-   * A system message equal to the present one is ignored and returns its id; a different one replaces it. A message
-   * with an id of your own ({@link entry}) is ignored if it was added before and is still kept, in memory or in history;
+   * A system message equal to the prompt is ignored and returns its id; what a different one does is `systemMessages`: it
+   * takes the prompt's place, or stays where it was said. To replace the prompt on purpose, call
+   * {@link ChatMemory.instruct}. A message with an id of your own ({@link entry}) is ignored if it was added before and is still kept, in memory or in history;
    * an id that was removed, cleared or erased is free again.
    *
    * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `MEMORY_FULL`,
@@ -111,6 +114,24 @@ export interface ChatMemory<M> {
    * invalid number).
    */
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
+  /**
+   * Makes a system message the prompt, whatever `systemMessages` says: the one before is superseded, and the view begins
+   * with this one. One equal to the prompt is ignored. Returns the prompt's id. Other changes may stand beside it in a
+   * {@link ChatMemory.transaction}.
+   *
+   * Errors: as `add`; `INVALID_MESSAGE` for a message of another role, and for one without text.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, system, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory({ systemMessages: "positioned" });
+   * await memory.add(system("Be brief."), user("Hello"), system("It is 17:05."));
+   * await memory.instruct(system("Be polite."));
+   * console.log(await memory.messages()); // "Be polite.", then "Hello", then "It is 17:05."
+   * ```
+   */
+  instruct(message: M | Entry<M>, options?: MemoryCallOptions): Promise<string>;
   /**
    * Adds the message under this id, or replaces the live message with this id in place: an answer that still streams,
    * an approval. Equal content writes nothing. An id that was removed, cleared or erased is free again, and the message
@@ -166,7 +187,7 @@ export interface ChatMemory<M> {
    * ```
    */
   explain(options?: ExplainOptions<M>): Promise<Explanation<M>>;
-  /** The same view with the system message apart, as AI SDK 7 (`instructions`), Anthropic and Gemini want it. */
+  /** The same view with the prompt apart, as AI SDK 7 (`instructions`), Anthropic and Gemini want it. */
   prompt(options?: ViewOptions<M>): Promise<Prompt<M>>;
   /**
    * Replaces the memory in one step. What was there becomes superseded and stays in history. Returns the ids.

@@ -1,4 +1,5 @@
 import type { MemoryEvent } from "./memory-events.ts";
+import type { SystemMessages } from "./message-format.ts";
 import type { Processor } from "./processors/processor.ts";
 import type { ProviderProfile } from "./provider-profile.ts";
 import type { Item, ItemReader } from "./steps/item.ts";
@@ -24,6 +25,7 @@ export interface MemorySettings<M> {
   readonly reader: ItemReader<M>;
   readonly window: WindowSettings<M>;
   readonly systemFirst: boolean;
+  readonly systemMessages: SystemMessages;
   /** Whether a message goes before all others, wherever it was added. */
   readonly isFront: (item: Item<M>) => boolean;
   readonly repair: boolean;

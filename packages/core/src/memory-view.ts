@@ -6,15 +6,11 @@ export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never]
   ? M
   : Extract<M, { role: "system" }>;
 
-/** The other messages of a view. */
-export type NonSystemOf<M> = [Exclude<M, { role: "system" }>] extends [never]
-  ? M
-  : Exclude<M, { role: "system" }>;
-
-/** A view with the system message apart. */
+/** A view with the prompt apart. */
 export interface Prompt<M> {
   readonly system: SystemOf<M> | undefined;
-  readonly messages: NonSystemOf<M>[];
+  /** The others, with system messages that stay where they were said (`systemMessages`). */
+  readonly messages: M[];
 }
 
 /** Options of a view. */

@@ -23,6 +23,12 @@ export type AnyMessage =
 /** The part a message plays in a conversation, whatever a provider calls it. */
 export type Role = "system" | "user" | "assistant" | "tool";
 
+/**
+ * What a later, different system message does. `one`: it takes the place of the one before, which is superseded.
+ * `positioned`: it stays where it was said.
+ */
+export type SystemMessages = "one" | "positioned";
+
 /** A tool call that an assistant message holds. */
 export interface ToolCallRef {
   readonly id: string;
@@ -101,6 +107,8 @@ export interface MessageFormat<M> {
    * after another is then part of the same answer and of the same step. Default: each is an answer.
    */
   readonly answersInParts?: boolean | undefined;
+  /** What a memory's option of this name is where nothing else is said. Default `"one"`. */
+  readonly systemMessages?: SystemMessages | undefined;
   role(message: M): Role;
   /** In message order. */
   toolCalls(message: M): readonly ToolCallRef[];
@@ -199,6 +207,16 @@ export interface MessageFormat<M> {
    * left out. `derived` of `@turnkeep/core/format-kit` gives it to every format that it makes.
    */
   visit?(message: M, at: Visitor): M | undefined;
+  /**
+   * What a system message sets for all that follows, beside what it says: a name for each setting, the same for every
+   * message that sets it (`"effort"`, a tool). A later message that sets it too takes its place. Default: nothing.
+   */
+  sets?(message: M): readonly string[];
+  /**
+   * What these messages, which `sets` something, leave in force, in as few messages as can be and without what they say
+   * beside it. A single message that says nothing beside it comes back itself.
+   */
+  inForce?(messages: readonly M[]): readonly M[];
   /** Equal content: absent and undefined members are the same, and the order of members is ignored. */
   equals(a: M, b: M): boolean;
   /**

@@ -207,7 +207,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ ttlMs: 5, maxLoaded: 5 }),
-    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry; it was given "ttlMs", "maxLoaded".',
+    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry; it was given "ttlMs", "maxLoaded".',
   ],
   [
     () => createChatMemories({}),
@@ -224,7 +224,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => createChatMemories({ store: inMemoryStore(), owner: 5 }), "An owner must be a string, not number"],
   [
     () => createChatMemories({ store: inMemoryStore(), id: "a" }),
-    'createChatMemories\' argument takes store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry, maxLoaded; it was given "id".',
+    'createChatMemories\' argument takes store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry, maxLoaded; it was given "id".',
   ],
   [
     () => createChatMemories({ store: inMemoryStore(), window: {} }),

@@ -358,7 +358,7 @@ describe("a memory", () => {
 
   it("gives the system prompt apart", async () => {
     const memory = createChatMemory({ format });
-    await memory.add(question, { role: "system", content: [text("Be brief.")] });
+    await memory.add({ role: "system", content: [text("Be brief.")] }, question);
     expect(await memory.prompt()).toEqual({
       system: { role: "system", content: [text("Be brief.")] },
       messages: [question],

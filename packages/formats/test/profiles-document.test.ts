@@ -11,9 +11,12 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "results-in-order": "results move into the order of their calls",
   "result-text": "a sentence says that the tool said nothing, or failed and said nothing",
   "result-media": "another medium becomes a text in its place",
-  "system-first": "the system message moves to the front",
+  "system-first": "a system message behind others becomes a note in a message of the user's",
   "first-message": "a sentence of the user's opens it",
   "last-message": "a sentence of the user's asks the model to go on",
+  "instruction-place":
+    "a system message moves behind what the user says next, or becomes a note of the user's",
+  "settings-apart": "two messages in a row that change the effort or the format become one",
   "same-role": "neighbours become one message",
   "answer-after-results": "a sentence of the model's stands between results and the user",
   unsent: "an empty list of calls goes, and an image that was not made",

@@ -25,16 +25,22 @@ const texts = (...parts: string[]): ModelMessage => ({
 
 it.each<[string, ProfileRules, ModelMessage[], ModelMessage[]]>([
   [
-    "system messages move before one asks for the last message",
+    "a note of what the system says is the last message",
     anthropic,
     [user("a"), assistant("b"), system("s")],
-    [system("s"), user("a"), assistant("b"), goOn],
+    [user("a"), assistant("b"), user("System note: s")],
   ],
   [
-    "system messages move before neighbours are joined",
+    "system messages become notes before neighbours are joined",
     gemini,
     [user("a"), system("s"), user("b")],
-    [system("s"), texts("a", "b")],
+    [texts("a", "System note: s", "b")],
+  ],
+  [
+    "what goes goes before system messages find their place",
+    anthropic,
+    [user("a"), system("s"), assistant([thought]), user("b")],
+    [user("a"), user("b"), system("s")],
   ],
   [
     "what a provider ran goes before reasoning is looked at that is left alone",

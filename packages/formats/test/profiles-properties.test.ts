@@ -34,6 +34,8 @@ const conversation = fc.oneof(
   },
 );
 
+const anyWay = fc.constantFrom("one" as const, "positioned" as const);
+
 const counted = (messages: readonly ModelMessage[]): number =>
   messages.reduce((sum, message) => sum + characters.count(message, format), 0);
 
@@ -53,38 +55,45 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
   (_, profile) => {
     it("is never refused, within the budget, not empty without need, and the same when computed twice", async () => {
       await fc.assert(
-        fc.asyncProperty(conversation, anyWindow, fc.boolean(), async (messages, bounds, restarts) => {
-          const store = inMemoryStore();
-          const open = (): ChatMemory<ModelMessage> =>
-            createChatMemory({ id: "c", store, profile, window: bounds });
-          let memory = open();
-          for (const message of messages) {
-            await memory.add(message);
-            if (restarts) memory = open();
-            const view = await viewOf(memory);
-            if (view === undefined) continue;
-            const kept = await store.getMessages("c");
-            const isSaid = (one: ModelMessage): boolean => one.role !== "system";
-            const something = kept.messages.some(({ payload }) => isShowable(format.decode(payload)));
-            expect(
-              view.some(isSaid) || !something || bounds?.overflow === "evict" || bounds?.unit === "message",
-            ).toBe(true);
-            if (view.some(isSaid)) expect(validate(view, profile, { format })).toEqual([]);
-            expect(view.length).toBeLessThanOrEqual(
-              (bounds?.maxMessages as number) ?? Number.POSITIVE_INFINITY,
-            );
-            if (bounds !== undefined) expect(counted(view)).toBeLessThanOrEqual(bounds.maxTokens as number);
-            expect(await viewOf(memory)).toEqual(view);
-            expect(await viewOf(open())).toEqual(view);
-          }
-        }),
+        fc.asyncProperty(
+          conversation,
+          anyWindow,
+          fc.boolean(),
+          anyWay,
+          async (messages, bounds, restarts, way) => {
+            const store = inMemoryStore();
+            const systemMessages = bounds?.unit === "message" ? "one" : way;
+            const open = (): ChatMemory<ModelMessage> =>
+              createChatMemory({ id: "c", store, profile, window: bounds, systemMessages });
+            let memory = open();
+            for (const message of messages) {
+              await memory.add(message);
+              if (restarts) memory = open();
+              const view = await viewOf(memory);
+              if (view === undefined) continue;
+              const kept = await store.getMessages("c");
+              const isSaid = (one: ModelMessage): boolean => one.role !== "system";
+              const something = kept.messages.some(({ payload }) => isShowable(format.decode(payload)));
+              expect(
+                view.some(isSaid) || !something || bounds?.overflow === "evict" || bounds?.unit === "message",
+              ).toBe(true);
+              if (view.some(isSaid)) expect(validate(view, profile, { format })).toEqual([]);
+              expect(view.length).toBeLessThanOrEqual(
+                (bounds?.maxMessages as number) ?? Number.POSITIVE_INFINITY,
+              );
+              if (bounds !== undefined) expect(counted(view)).toBeLessThanOrEqual(bounds.maxTokens as number);
+              expect(await viewOf(memory)).toEqual(view);
+              expect(await viewOf(open())).toEqual(view);
+            }
+          },
+        ),
       );
     });
 
     it("keeps what it has shown when the model's answer is added", async () => {
       await fc.assert(
-        fc.asyncProperty(conversation, async (messages) => {
-          const memory = createChatMemory({ profile });
+        fc.asyncProperty(conversation, anyWay, async (messages, systemMessages) => {
+          const memory = createChatMemory({ profile, systemMessages });
           for (const message of messages) await memory.add(message);
           const shown = await memory.messages();
           await memory.add(assistant("An answer."));

@@ -49,6 +49,8 @@ export function openMemory(
     store: place.store,
     format: formats[conversation.kind],
     profile,
+    // What the reports count: a later one takes the place of the first.
+    systemMessages: "one",
     window: { maxTokens, maxMessages, unit, ...(maxTokens === undefined ? {} : { counter }) },
     onEvent,
   });

@@ -84,6 +84,19 @@ export const formatCases: readonly FormatCase[] = [
     },
   },
   {
+    promise: "what a message sets stays in force, without what it says beside it",
+    run(format, message) {
+      const names = format.sets?.(message) ?? [];
+      const maySet = ["system", "tool"].includes(format.role(message));
+      expectThat("the names of what it sets", names.every(isText) && (maySet || names.length === 0), names);
+      const left = format.inForce?.([message]) ?? [];
+      const isLeft = left.every((one) => format.sets?.(one).every((name) => names.includes(name)));
+      expectThat("what is in force of it", isLeft, left.length);
+      for (const one of left)
+        expectEqual("what is in force of that", format.inForce?.([one])[0] === one, true);
+    },
+  },
+  {
     promise: "texts change and nothing else",
     run(format, message) {
       if (format.mapText === undefined) return;

@@ -5,6 +5,7 @@ import { modelMessageProblem } from "./check-model-message.ts";
 import { derived } from "./derived.ts";
 import { joinedParts } from "./joined-parts.ts";
 import type { ModelMessage, ModelMessageLike } from "./model-message.ts";
+import { inForce, sets } from "./model-message-settings.ts";
 import { visitModelMessage } from "./visit-model-message.ts";
 import { withMember } from "./visitor.ts";
 
@@ -24,6 +25,8 @@ const format = derived<ModelMessageLike>(visitModelMessage, {
   },
   textMessage: (role, text) => ({ role, content: text }),
   joined,
+  sets,
+  inForce,
   check(message) {
     const problem = modelMessageProblem(message);
     if (problem !== undefined) throw new TurnkeepError("INVALID_MESSAGE", problem);

@@ -1,7 +1,10 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
+import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { freshError, type Item, type ItemMeta, readItem } from "../steps/item.ts";
+import { isPrompt, isSetting } from "../steps/kinds.ts";
+import { pushAll } from "../steps/push-all.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -22,7 +25,8 @@ export function addAll<M>(
   const ids = messages.map((message) => addOne(attempt, message, since));
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
-  const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
+  const spoken = isBound ? messages.findLast(({ facts }) => facts.role !== "system") : undefined;
+  const early = isLate || spoken?.facts.role === "user";
   if (draft.changed) evict(attempt, early);
   return ids;
 }
@@ -58,24 +62,69 @@ export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false)
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
   const isDue = forSummary && plan.evict.length > plan.passed.length;
   draft.awaitsSummary = isDue ? (early ? "early" : "now") : undefined;
+  if (draft.evictedIds.length > 0) draft.leave(withoutEffect(draft.live.items), "evicted");
+}
+
+/** Of the messages in front that set what holds from there on: those all of whose settings a later one there sets too. */
+function withoutEffect<M>(items: readonly Item<M>[]): Item<M>[] {
+  const settings: Item<M>[] = [];
+  for (const item of items) {
+    if (isSetting(item)) settings.push(item);
+    else if (!isPrompt(item) && item.meta.derived === undefined) break;
+  }
+  const later = new Set<string>();
+  return settings.reverse().filter(({ sets }) => {
+    const isOverruled = sets.every((name) => later.has(name));
+    for (const name of sets) later.add(name);
+    return isOverruled;
+  });
 }
 
 function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["since"]): string {
   const { draft, settings, limits } = attempt;
   const { unit } = settings.window;
   const before = unit.evictsBeforeEach ? planWindow(draft.live, settings, limits).evict : [];
-  const isSystem = message.facts.role === "system";
-  if (isSystem) {
-    const hidden = new Set(before);
-    const systems = draft.live.items.filter((item) => item.role === "system" && !hidden.has(item));
-    const [current] = systems;
-    if (current !== undefined && isEqual(current, message, settings)) return current.id;
+  if (message.facts.role !== "system") {
     draft.leave(before, "evicted");
-    draft.leave(unit.keepsSystems ? systems.slice(0, 1) : systems, "superseded");
-  } else {
-    draft.leave(before, "evicted");
+    return draft.append(message, { since }).id;
   }
-  return draft.append(message, { front: isSystem && settings.systemFirst, since }).id;
+  const prompts = promptsOf(draft, settings, new Set(before));
+  const [current] = prompts;
+  if (current !== undefined && isEqual(current, message, settings)) return current.id;
+  const isPositioned = message.instructs !== true && staysWhereSaid(attempt, message, current);
+  draft.leave(before, "evicted");
+  if (isPositioned) return draft.append(message, { positioned: true }).id;
+  const replaced = unit.keepsSystems ? prompts.slice(0, 1) : prompts;
+  if (message.instructs !== true)
+    pushAll(
+      draft.replacedPrompts,
+      replaced.map(({ id }) => id),
+    );
+  draft.leave(replaced, "superseded");
+  return draft.append(message, { front: settings.systemFirst }).id;
+}
+
+/** The system messages that stand for the whole conversation: in front, unless the memory leaves them where they are. */
+function promptsOf<M>(
+  { live: { items } }: Draft<M>,
+  { systemFirst, window }: MemorySettings<M>,
+  hidden: ReadonlySet<Item<M>>,
+): Item<M>[] {
+  const inFront = systemFirst && !window.unit.keepsSystems;
+  const end = inFront ? items.findIndex((item) => !isPrompt(item)) : -1;
+  return items.slice(0, end < 0 ? items.length : end).filter((item) => isPrompt(item) && !hidden.has(item));
+}
+
+/** A memory begins with its prompt. */
+function staysWhereSaid<M>(
+  { draft, settings }: Attempt<M>,
+  message: Prepared<M>,
+  prompt: Item<M> | undefined,
+): boolean {
+  if (onlySets(message.facts.message, settings.reader.format)) return true;
+  if (settings.systemMessages === "one") return false;
+  const isAside = (item: Item<M>): boolean => isSetting(item) || item.role === "system";
+  return prompt !== undefined || draft.live.items.some((item) => !isAside(item));
 }
 
 export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: MemorySettings<M>): boolean {

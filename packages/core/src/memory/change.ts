@@ -1,7 +1,9 @@
 import { quoted, TurnkeepError } from "../errors.ts";
+import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
-import { isPinned } from "../steps/step.ts";
+import { isPinned, type Step } from "../steps/step.ts";
+import { eachWithInstructions } from "../window/groups.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -68,7 +70,11 @@ export async function replaceAll<M>(
   // What a provider's compaction is given with stands beside it, and is no older conversation.
   const since = draft.nextSeq;
   if (!settings.window.unit.keepsSystems) return addAll(attempt, messages, { since });
-  const ids = messages.map((message) => draft.append(message, { since }).id);
+  const { format } = settings.reader;
+  const ids = messages.map((message) => {
+    const { role, message: said } = message.facts;
+    return draft.append(message, { positioned: role === "system" && onlySets(said, format), since }).id;
+  });
   evict(attempt);
   return ids;
 }
@@ -91,13 +97,18 @@ export async function compactThrough<M>(
       { details: { memoryId: settings.memoryId, messageIds: [through] } },
     );
   }
-  const covered = draft.live.steps
-    .filter((step) => (step.items[0] as Item<M>).seq <= last.seq && !isPinned(step))
-    .flatMap((step) => step.items)
-    .filter((item) => item.role !== "system" && item.meta.derived === undefined);
+  const isCovered = (group: readonly Step<M>[]): boolean =>
+    firstOf(group.at(-1)) <= last.seq && !group.some(isPinned);
+  const covered = [...eachWithInstructions(draft.live.steps)]
+    .filter(isCovered)
+    .flatMap((group) => group.flatMap(({ items }) => items));
   const item = putInPlace(draft, { derived, covered, through: last.seq }, replacement);
   evict(attempt);
   return item.id;
+}
+
+function firstOf<M>(step: Step<M> | undefined): number {
+  return step?.items[0]?.seq ?? Number.POSITIVE_INFINITY;
 }
 
 /** What a derived message stands for. */

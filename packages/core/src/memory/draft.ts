@@ -16,6 +16,8 @@ export interface Prepared<M> {
   readonly model: string | undefined;
   readonly toolsKey: string | undefined;
   readonly facts: ItemFacts<M> & { readonly message: M };
+  /** Set for a system message that takes the prompt's place on purpose. */
+  readonly instructs?: true;
 }
 
 /** As many as one page of history holds. */
@@ -37,6 +39,8 @@ export class Draft<M> {
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
   /** The messages that left memory for history, derived ones apart. */
   readonly evictedIds: string[] = [];
+  /** The prompts whose place another system message took, although nobody asked for that. */
+  readonly replacedPrompts: string[] = [];
   /** What was added, with whether the id is the caller's own. */
   readonly #made: Item<M>[] = [];
   readonly #own: Item<M>[] = [];
@@ -78,11 +82,15 @@ export class Draft<M> {
     return this.#made.length === 0;
   }
 
-  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived" | "since"> = {}): Item<M> {
+  append(
+    prepared: Prepared<M>,
+    place: Pick<ItemMeta, "front" | "derived" | "positioned" | "since"> = {},
+  ): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
     const meta = this.#baseMeta(prepared);
     if (this.#from.epoch > 0) meta.epoch = this.#from.epoch;
     if (place.front === true) meta.front = true;
+    if (place.positioned === true) meta.positioned = true;
     if (place.derived !== undefined) meta.derived = place.derived;
     if (place.since !== undefined && prepared.facts.boundary) meta.since = place.since;
     if (late.length > 0) meta.late = late;

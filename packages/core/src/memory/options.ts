@@ -4,7 +4,8 @@ import type { ChatMemoryOptions, MemoryPolicy, ViewOfOptions } from "../chat-mem
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { ViewOptions } from "../memory-view.ts";
+import type { MessageFormat, SystemMessages } from "../message-format.ts";
 import {
   type Check,
   callback,
@@ -19,12 +20,14 @@ import { checkedFields, type Fields, optional, takeOptions } from "../option-fie
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
+import { isPrompt } from "../steps/kinds.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
+import type { EvictionUnit } from "../window/units/unit.ts";
 import { codedStore } from "./coded-store.ts";
 
 /** How the messages of a memory are read; the default format where none is given. */
@@ -62,11 +65,21 @@ export const modelName: Check<string> = such(
   (model) => typeof model === "string",
 );
 
+export const toolsName: Check<string> = such("a text that names the tools", (key) => typeof key === "string");
+
+/** What a view is for: reasoning that another model made, or the same one under other tools, may have to go. */
+const askedFields = {
+  model: optional(modelName),
+  toolsKey: optional(toolsName),
+  signal: optional(abortSignal),
+} satisfies Fields<Pick<ViewOptions<unknown>, "model" | "toolsKey" | "signal">>;
+
 /** The options that decide what a model is shown, wherever the messages are kept. */
 const shapeFields = {
   format: optional(such<never>("a MessageFormat", hasEncode)),
   window: optional(),
   systemFirst: optional(oneOf(true, false)),
+  systemMessages: optional(oneOf("one", "positioned")),
   processors: optional(worded<never>(checkProcessors), []),
   profile: optional(providerProfile),
   repair: optional(oneOf(true, false)),
@@ -81,11 +94,9 @@ const sharedFields = {
   retry: optional(oneOf(true, false), true),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
-const viewOfFields = {
-  ...shapeFields,
-  model: optional(modelName),
-  signal: optional(abortSignal),
-} satisfies Fields<ViewOfOptions<unknown> & FormatOption<unknown>>;
+const viewOfFields = { ...shapeFields, ...askedFields } satisfies Fields<
+  ViewOfOptions<unknown> & FormatOption<unknown>
+>;
 
 const memoryFields = {
   id: optional(worded(checkMemoryId), "default"),
@@ -129,15 +140,15 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
 /** Errors: as above; also for a window that summarizes. */
 export function viewSettings<M>(
   options: ViewOfOptions<M> & FormatOption<M>,
-): Pick<ViewOfOptions<M>, "model" | "signal"> & { readonly settings: MemorySettings<M> } {
-  const { model, signal, ...given } = takeOptions("viewOf's options", viewOfFields, options);
+): Pick<ViewOfOptions<M>, "model" | "toolsKey" | "signal"> & { readonly settings: MemorySettings<M> } {
+  const { model, toolsKey, signal, ...given } = takeOptions("viewOf's options", viewOfFields, options);
   if (given.window?.summarize !== undefined) {
     throw invalidOption(
       "viewOf has nowhere to keep a summary: leave window.summarize out, or keep the messages in a memory.",
     );
   }
   const place = { id: "view", store: singleSlotStore(), owner: undefined };
-  return { settings: settingsOf({ ...given, history: true, retry: false }, place), model, signal };
+  return { settings: settingsOf({ ...given, history: true, retry: false }, place), model, toolsKey, signal };
 }
 
 /** Errors: as above. */
@@ -169,7 +180,8 @@ export function settingsOf<M>(
     reader,
     window,
     systemFirst,
-    isFront: (item) => item.role === "system" && (alwaysFront || item.meta.front === true),
+    systemMessages: systemMessagesOf(shared, format, window.unit),
+    isFront: (item) => isPrompt(item) && (alwaysFront || item.meta.front === true),
     repair: shared.repair ?? defaults.repair,
     profile,
     processors: [...processors],
@@ -179,6 +191,22 @@ export function settingsOf<M>(
     retry,
     onEvent,
   };
+}
+
+/** LangChain4j has one, and one that need not be first may come at any time. Errors: `INVALID_OPTION`. */
+function systemMessagesOf<M>(
+  { systemMessages, systemFirst }: MemoryPolicy<M>,
+  format: MessageFormat<M>,
+  unit: EvictionUnit,
+): SystemMessages {
+  const mayBePositioned = !unit.keepsSystems && systemFirst !== false;
+  if (systemMessages !== "positioned") {
+    return systemMessages ?? (mayBePositioned ? format.systemMessages : undefined) ?? "one";
+  }
+  if (mayBePositioned) return systemMessages;
+  throw invalidOption(
+    'systemMessages: "positioned" needs a prompt in front: leave out systemFirst: false, and choose window.unit step or turn.',
+  );
 }
 
 /** Catches a database client or URL passed as the store. The value is not shown: a URL may hold a password. */

@@ -1,6 +1,7 @@
 import type { Entry } from "../chat-memory.ts";
-import { invalidOption } from "../errors.ts";
+import { invalidOption, TurnkeepError } from "../errors.ts";
 import { copyOf } from "../format/checked-codec.ts";
+import { onlySets } from "../format/only-sets.ts";
 import { wrongOption } from "../option-checks.ts";
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import type { ItemReader } from "../steps/item.ts";
@@ -42,6 +43,17 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
     toolsKey: given.toolsKey,
     facts: factsOf(deepFreeze(message), reader),
   };
+}
+
+/** The same for a message that is to be the prompt. Errors: also `INVALID_MESSAGE` for one that cannot be. */
+export function prepareInstruction<M>(value: M | Entry<M>, reader: ItemReader<M>): Prepared<M> {
+  const prepared = prepare(value, reader);
+  const { role, message } = prepared.facts;
+  if (role === "system" && !onlySets(message, reader.format)) return { ...prepared, instructs: true };
+  throw new TurnkeepError(
+    "INVALID_MESSAGE",
+    `instruct takes a system message with a text; this one has the role ${role}${role === "system" ? " and no text" : ""}.`,
+  );
 }
 
 export function prepareAll<M>(values: readonly (M | Entry<M>)[], reader: ItemReader<M>): Prepared<M>[] {

@@ -1,7 +1,9 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { isStanding } from "../steps/step.ts";
 import type { HistoryQuery } from "../store-contract.ts";
+import { withInstructions } from "../window/groups.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt } from "./attempt.ts";
@@ -76,11 +78,12 @@ export function chooseReturning<M>(
   whole.remove(away);
   const cut = new Set<Item<M>>();
   const { unit } = settings.window;
-  let opened = false;
-  for (const step of whole.steps) {
-    opened ||= unit.beginsGroup(step);
+  const first = whole.steps.findIndex((step) => unit.beginsGroup(step));
+  const start = first < 0 ? whole.steps.length : withInstructions(whole.steps, first);
+  for (const [index, step] of whole.steps.entries()) {
+    if (isStanding(step)) continue;
     const answersNothing = step.items.every((item) => item.role === "tool");
-    if ((answersNothing || !opened) && step.items.every((item) => fresh.has(item))) {
+    if ((answersNothing || index < start) && step.items.every((item) => fresh.has(item))) {
       for (const item of step.items) cut.add(item);
     }
   }

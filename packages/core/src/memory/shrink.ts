@@ -4,7 +4,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
-import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isStanding, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/groups.ts";
 import type { Attempt } from "./attempt.ts";
@@ -85,12 +85,10 @@ function leavingInOrder<M>(
   shown: readonly Step<M>[],
   settings: MemorySettings<M>,
 ): readonly (readonly Step<M>[])[] {
-  const steps = shown.filter((step) => !isSystem(step));
+  const steps = shown.filter((step) => !isStanding(step));
   const said = steps.filter((step) => !isDerived(step));
   if (said.length === 0) return [];
   const { older, newest } = groupsOf(said, settings.window.unit);
-  const groups = [...older, ...withinTurn(newest).map((step) => [step])].filter(
-    (group) => !group.some(isPinned),
-  );
+  const groups = [...older, ...withinTurn(newest)].filter((group) => !group.some(isPinned));
   return groups.length > 0 ? groups : steps.filter(isDerived).map((step) => [step]);
 }

@@ -8,6 +8,7 @@ import type {
   TransactionOptions,
 } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
+import { onlySets } from "../format/only-sets.ts";
 import type {
   Anchor,
   MemoryCallOptions,
@@ -17,14 +18,7 @@ import type {
 } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type {
-  ExplainOptions,
-  Explanation,
-  NonSystemOf,
-  Prompt,
-  SystemOf,
-  ViewOptions,
-} from "../memory-view.ts";
+import type { ExplainOptions, Explanation, Prompt, SystemOf, ViewOptions } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";
@@ -33,7 +27,7 @@ import { anchorAt, checkExists } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { checkReplacement, compactThrough, replaceAll } from "./change.ts";
 import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
-import { prepare, prepareAll } from "./prepare.ts";
+import { prepare, prepareAll, prepareInstruction } from "./prepare.ts";
 import { removal } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
 import { Session } from "./session.ts";
@@ -77,6 +71,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return prepared.length === 0 ? Promise.resolve([]) : this.#writer.add(prepared);
   }
 
+  async instruct(message: M | Entry<M>, options?: MemoryCallOptions): Promise<string> {
+    const signal = takeSignal("instruct", options);
+    const prepared = prepareInstruction(message, this.#settings.reader);
+    const [id] = await this.#writer.add([prepared], { signal });
+    return id as string;
+  }
+
   async put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void> {
     const { mustExist, replaces, signal } = takePutOptions(options);
     const { reader } = this.#settings;
@@ -101,9 +102,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async prompt(options?: ViewOptions<M>): Promise<Prompt<M>> {
     const messages = await this.messages(options);
-    const index = messages.findIndex((message) => this.format.role(message) === "system");
-    const system = index < 0 ? undefined : messages.splice(index, 1)[0];
-    return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
+    const isPrompt = (message: M): boolean =>
+      this.format.role(message) === "system" && !onlySets(message, this.format);
+    const first = messages.findIndex(isPrompt);
+    // Behind others it is one that stays where it was said.
+    const isApart = this.#settings.systemMessages === "one" ? first >= 0 : first === 0;
+    const [system] = isApart ? messages.splice(first, 1) : [];
+    return { system: system as SystemOf<M> | undefined, messages };
   }
 
   explain(options?: ExplainOptions<M>): Promise<Explanation<M>> {
@@ -232,6 +237,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
 tellCalls(StoredChatMemory.prototype, [
   "add",
+  "instruct",
   "put",
   "messages",
   "entries",

@@ -4,7 +4,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { wrongOption } from "../option-checks.ts";
 import { takeConflictOptions } from "./call-options.ts";
 import type { Prepared } from "./draft.ts";
-import { prepareAll } from "./prepare.ts";
+import { prepareAll, prepareInstruction } from "./prepare.ts";
 import type { Base, Session } from "./session.ts";
 import type { Views } from "./views.ts";
 import type { Writer } from "./writer.ts";
@@ -42,6 +42,12 @@ export async function transact<M, T>(
       const prepared = prepareAll(messages, settings.reader);
       collected.push(...prepared);
       return prepared.map((message) => message.id);
+    },
+    instruct(message) {
+      checkOpen();
+      const prepared = prepareInstruction(message, settings.reader);
+      collected.push(prepared);
+      return prepared.id;
     },
     messages: async (view) => {
       const asked = views.ask(view);

@@ -39,11 +39,11 @@ export async function viewOf<M>(
   messages: readonly (M | Entry<M>)[],
   options: ViewOfOptions<M> & FormatOption<M> = {},
 ): Promise<M[]> {
-  const { settings, model, signal } = viewSettings(options);
+  const { settings, signal, ...asked } = viewSettings(options);
   if (!Array.isArray(messages)) throw invalidOption("viewOf needs an array of messages.");
   const session = new Session(settings);
   const views = new Views(settings, session);
-  const asked = views.ask({ model, signal });
+  const request = views.ask({ ...asked, signal });
   const prepared = prepareAll(messages as readonly (M | Entry<M>)[], settings.reader);
   return session.run(signal, async (call) => {
     const limits = await views.limits(call);
@@ -52,6 +52,6 @@ export async function viewOf<M>(
     for (const message of await withoutRepeated(prepared, reading)) {
       addAll({ ...reading, draft, limits }, [message], { forView: true });
     }
-    return views.show({ ...reading, loaded: draft.loaded("view") }, asked);
+    return views.show({ ...reading, loaded: draft.loaded("view") }, request);
   });
 }

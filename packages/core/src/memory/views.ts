@@ -26,7 +26,7 @@ import type { Attempt, Reading } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Prepared } from "./draft.ts";
 import type { Loaded } from "./loaded.ts";
-import { modelName, providerProfile } from "./options.ts";
+import { modelName, providerProfile, toolsName } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
@@ -72,7 +72,7 @@ export interface AskedView<M> {
 const viewFields = {
   profile: optional(providerProfile),
   model: optional(modelName),
-  toolsKey: optional(such<string>("a text that names the tools", (key) => typeof key === "string")),
+  toolsKey: optional(toolsName),
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),
@@ -129,7 +129,8 @@ export class Views<M> {
     const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
     // A result for a call in the view replaces what was shown in its place.
     const isShown = (item: Item<M>): boolean => (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
-    return since.some((item) => item.role === "user" || (item.role === "tool" && isShown(item)));
+    const isHeard = ({ role }: Item<M>): boolean => role === "user" || role === "system";
+    return since.some((item) => isHeard(item) || (item.role === "tool" && isShown(item)));
   }
 
   /** Notes what this instance added: the first answer belongs to the last view, unless a question came with it. */

@@ -1,3 +1,4 @@
+import { quoted } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { addAll, mayBeRepeated, withoutRepeated } from "./add.ts";
 import { checkExists, type MustExist } from "./anchor.ts";
@@ -76,7 +77,8 @@ export class Writer<M> {
         { limits, base: typeof base === "function" ? await base(call) : base },
       );
       made?.();
-      const { evictedIds = [], awaitsSummary } = draft ?? {};
+      const { evictedIds = [], replacedPrompts = [], awaitsSummary } = draft ?? {};
+      if (replacedPrompts.length > 0) session.emit(replacedWarning(replacedPrompts));
       if (evictedIds.length > 0) session.emit({ type: "evicted", messageIds: evictedIds, reason });
       if (awaitsSummary !== undefined) work = this.#summarizer?.begin(awaitsSummary, signal);
       return planned;
@@ -131,6 +133,13 @@ export class Writer<M> {
     };
     return this.change(signal, put, { made: () => this.#views.added([prepared]) });
   }
+}
+
+function replacedWarning(ids: readonly string[]): { type: "warning"; code: string; message: string } {
+  const message =
+    `A system message took the place of ${ids.map(quoted).join(", ")} (systemMessages: "one"). To keep both where they ` +
+    'were said, set systemMessages to "positioned"; to replace the prompt on purpose, call instruct.';
+  return { type: "warning", code: "system-replaced", message };
 }
 
 /** Reasoning made after something else than what precedes it now is bound to what will not be sent with it. */

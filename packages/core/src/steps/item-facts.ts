@@ -11,10 +11,11 @@ export function factsOf<M>(
   stored?: ItemMeta,
 ): ItemFacts<M> & { readonly message: M } {
   const { format, counter } = reader;
+  const role = format.role(message);
   return {
     message,
     error: undefined,
-    role: format.role(message),
+    role,
     calls: orNone(format.toolCalls(message)),
     results: orNone(format.toolResults(message)),
     approvals: orNone(format.approvals(message)),
@@ -22,6 +23,7 @@ export function factsOf<M>(
     part: format.answersInParts === true,
     inPlace: format.interrupted !== undefined,
     pinned: isPinned(message, reader),
+    sets: role === "system" || role === "tool" ? orNone(format.sets?.(message) ?? none) : none,
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
   };

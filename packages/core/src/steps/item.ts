@@ -20,6 +20,8 @@ export interface ItemMeta {
   readonly derived?: { readonly through: number } | undefined;
   /** A system message that was put in front when it was added. */
   readonly front?: boolean | undefined;
+  /** A system message that stays where it was said. Any other is the prompt. */
+  readonly positioned?: boolean | undefined;
   /** Ids of calls whose result or approval came after the model was shown them as interrupted. */
   readonly late?: readonly string[] | undefined;
   /**
@@ -46,6 +48,8 @@ export interface ItemFacts<M> {
   /** Whether its calls are answered in it. */
   readonly inPlace: boolean;
   readonly pinned: boolean;
+  /** What it sets for all that follows. Neither the user nor the model sets anything. */
+  readonly sets: readonly string[];
   /** 0 without a counter. */
   readonly tokens: number;
 }
@@ -73,7 +77,8 @@ type StoredParts<M> = Omit<Item<M>, keyof ItemFacts<M>>;
 
 export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> {
   const { id, seq, createdAt, payload, meta, metaText } = stored;
-  const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, tokens } = facts;
+  const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, sets, tokens } =
+    facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
     message,
@@ -86,6 +91,7 @@ export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> 
     part,
     inPlace,
     pinned,
+    sets,
     tokens,
     id,
     seq,
@@ -140,6 +146,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
     part: false,
     inPlace: false,
     pinned: false,
+    sets: [],
     tokens: 0,
   };
 }

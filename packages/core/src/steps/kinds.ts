@@ -31,6 +31,16 @@ export function isDirectlyBehind<M>(item: Item<M>, before: Item<M> | undefined):
   return before.seq + 1 === item.seq;
 }
 
+/** Whether it is a system message that stands for the whole conversation, and no other. */
+export function isPrompt<M>({ role, meta }: Pick<Item<M>, "role" | "meta">): boolean {
+  return role === "system" && meta.positioned !== true;
+}
+
+/** Whether it sets what holds from where it was said, until another one sets the same. */
+export function isSetting<M>(item: Item<M>): boolean {
+  return item.sets.length > 0 && !isPrompt(item);
+}
+
 export function isSaid<M>(item: Item<M> | undefined): boolean {
   return item !== undefined && item.role !== "system" && item.meta.derived === undefined;
 }

@@ -1,4 +1,5 @@
 import type { Item } from "./item.ts";
+import { isPrompt, isSetting } from "./kinds.ts";
 import { grown, noAnswers, noCalls, type Tally, tallyCalls, tallyResults } from "./pairing.ts";
 
 /**
@@ -56,6 +57,16 @@ export function joinStep<M>(step: Step<M>, item: Item<M>): void {
 
 export function isSystem<M>(step: Step<M>): boolean {
   return step.items[0]?.role === "system";
+}
+
+/** Whether no window evicts it: the prompt, or a message that sets what holds from there on. */
+export function isStanding<M>({ items: [item] }: Step<M>): boolean {
+  return item !== undefined && (isPrompt(item) || isSetting(item));
+}
+
+/** Whether it is a system message that stays where it was said: it belongs to the step behind it. */
+export function isInstruction<M>(step: Step<M>): boolean {
+  return isSystem(step) && !isStanding(step);
 }
 
 export function isDerived<M>(step: Step<M>): boolean {

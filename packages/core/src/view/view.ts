@@ -6,14 +6,17 @@ import type { ProviderProfile, ShapedView, ViewStage } from "../provider-profile
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { tokensOf } from "../steps/item-facts.ts";
+import { isPrompt } from "../steps/kinds.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isSystem, type Step, stepWith } from "../steps/step.ts";
+import { isStanding, type Step, stepWith } from "../steps/step.ts";
+import { withInstructions } from "../window/groups.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
 import type { EvictionUnit } from "../window/units/unit.ts";
 import type { WindowOverflow } from "../window-options.ts";
+import { asOneSetting } from "./in-force.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
@@ -190,12 +193,20 @@ function shownByWindow<M>(
     return { messages, interruptedCalls: [], leftOut: [] };
   }
   if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
+  if (profile !== undefined && !settings.systemFirst) steps = promptFirst(steps);
+  steps = asOneSetting(steps, reader.format);
   if (profile?.reasoning === "bound") {
     // What the window hides but memory still holds was there when the reasoning was made.
     const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
     steps = withoutStaleReasoning(steps, { epoch: changed, model, toolsKey, format: reader.format });
   }
   return repairSteps(steps, reader.format, openCalls(profile));
+}
+
+/** A provider has one place for the prompt, wherever the memory leaves it. */
+function promptFirst<M>(steps: readonly Step<M>[]): readonly Step<M>[] {
+  const isPromptStep = ({ items: [item] }: Step<M>): boolean => item !== undefined && isPrompt(item);
+  return [...steps.filter(isPromptStep), ...steps.filter((step) => !isPromptStep(step))];
 }
 
 function openCalls(profile: ProviderProfile | undefined): OpenCalls {
@@ -241,8 +252,9 @@ export function shownSteps<M>(
   const steps = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
   if (unit.opensView === undefined || profile?.firstMessage === "user") return steps;
   const first = steps.findIndex(unit.opensView);
-  if (first < 0) return profile === undefined ? steps.filter(isSystem) : steps;
-  return [...steps.slice(0, first).filter(isSystem), ...steps.slice(first)];
+  if (first < 0) return profile === undefined ? steps.filter(isStanding) : steps;
+  const start = withInstructions(steps, first);
+  return [...steps.slice(0, start).filter(isStanding), ...steps.slice(start)];
 }
 
 /** The messages of those steps without hidden ones, in view order. */

@@ -1,8 +1,9 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
+import { isPrompt } from "../steps/kinds.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, type Step } from "../steps/step.ts";
 import { groupsOf, withinTurn } from "./groups.ts";
 import type { Limits } from "./limits.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -40,7 +41,9 @@ function firstBeyond<M>({ boundaries, steps }: Live<M>): number {
   const since = steps[newest]?.items.findLast((item) => item.boundary)?.meta.since;
   if (since === undefined) return newest;
   return steps.findIndex(
-    (step) => !isSystem(step) && step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
+    (step) =>
+      !step.items.some(isPrompt) &&
+      step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
   );
 }
 
@@ -60,7 +63,8 @@ function evictGroups<M>(
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
   const beyond = firstBeyond(live);
-  for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
+  // What is set before a provider's compaction is the compaction's to keep.
+  for (const step of live.steps.slice(0, beyond)) if (!step.items.some(isPrompt)) leave(step);
   const passed = [...evict];
   if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
 
@@ -77,9 +81,9 @@ function evictGroups<M>(
   }
   // The newest turn alone is too long: the steps between its question and its newest step go, oldest first.
   if (!room.fits) {
-    for (const step of withinTurn(newest)) {
+    for (const group of withinTurn(newest)) {
       if (reached()) break;
-      if (!isPinned(step)) leave(step);
+      if (!group.some(isPinned)) group.forEach(leave);
     }
   }
   room.leave(summary.messages, summary.tokens);

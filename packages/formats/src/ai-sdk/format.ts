@@ -17,6 +17,7 @@ import {
 } from "./parts.ts";
 import { withoutReasoningItems } from "./reasoning-items.ts";
 import { renameCalls, renameTools } from "./rename.ts";
+import { inForce, sets } from "./settings.ts";
 import { visitWith } from "./visit.ts";
 
 /** Options of {@link uiMessageFormat}: what only the application knows. */
@@ -34,7 +35,7 @@ const fields = { convertDataPart: optional(callback) } satisfies Fields<UIMessag
  * The AI SDK's `UIMessage`, kept as it is: what `useChat` shows and a message stream ends with, of major 6 or 7, with
  * the application's own metadata, data parts and tools. An assistant message holds all steps of one answer; each call
  * is one part with its approval and result. A call whose input still streams does not count as a call yet. Unknown
- * parts and members are kept.
+ * parts and members are kept. A later system message stays where it was said (`systemMessages`).
  *
  * If a crash left a call unanswered, the view shows an error as its result, in the message that holds the call.
  *
@@ -63,6 +64,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
   const format = derived<M>(visitWith(convertDataPart), {
     name: "ai-sdk-ui-message",
     version: 1,
+    systemMessages: "positioned",
     role: (message) => message.role,
     approvals: (message) => partsOf(message).filter(isCall).flatMap(approvalRefs),
     interruptedResults: () => [],
@@ -71,6 +73,8 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     renameCalls,
     renameTools,
     joined,
+    sets,
+    inForce,
     check: checkMessage,
   });
   return {

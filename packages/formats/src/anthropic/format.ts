@@ -3,12 +3,14 @@ import { derived, joinedParts, withMember } from "@turnkeep/core/format-kit";
 import { type AnyBlock, blocksOf, isCompaction, isResult } from "./blocks.ts";
 import { checkMessage } from "./check.ts";
 import type { AnthropicMessage, AnthropicToolResultBlock } from "./messages.ts";
+import { inForce, sets } from "./settings.ts";
 import { type CallRef, visitMessage } from "./visit.ts";
 
 /**
  * The messages of Anthropic's Messages API, kept as they are: pass to `add` what `client.messages.create({ messages })`
  * takes, and `role` and `content` of its response. A user message that holds only `tool_result` blocks counts as a tool
- * message. The system prompt is a message of role `system`, which `prompt()` returns apart. Calls that the API runs
+ * message. The system prompt is a message of role `system`, which `prompt()` returns apart; a later one stays where it was
+ * said (`systemMessages`). Calls that the API runs
  * itself need no result of yours. Blocks of the beta API (`mcp_tool_use`, `compaction`) are understood; unknown members
  * and blocks are kept.
  *
@@ -28,11 +30,14 @@ import { type CallRef, visitMessage } from "./visit.ts";
 export const anthropicFormat: MessageFormat<AnthropicMessage> = derived(visitMessage, {
   name: "anthropic-messages",
   version: 1,
+  systemMessages: "positioned",
   role,
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
   joined,
   resultsFirst,
+  sets,
+  inForce,
   check: checkMessage,
 });
 

@@ -4,23 +4,28 @@ import { type AnyItem, typeOf } from "./any-item.ts";
 import { checkItem } from "./check.ts";
 import { interruptedResults } from "./interrupted.ts";
 import type { ResponsesItem } from "./items.ts";
+import { inForce, sets } from "./settings.ts";
 import { visitItem } from "./visit.ts";
 
 const format = derived<ResponsesItem>(visitItem, {
   name: "openai-responses",
   version: 1,
   answersInParts: true,
+  systemMessages: "positioned",
   role,
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
   // Items are never joined: the API takes any number of messages of one role.
   joined: () => undefined,
+  sets,
+  inForce,
   check: checkItem,
 });
 
 /**
  * The items of OpenAI's Responses API, kept as they are: pass to `add` what `client.responses.create({ input })` takes,
- * and each item of the `output` that it returns. `developer` messages count as system messages. Calls that the API runs
+ * and each item of the `output` that it returns. `developer` messages count as system messages; a later
+ * one stays where it was said (`systemMessages`). Calls that the API runs
  * itself need no result of yours; approvals that an MCP server's call waits for are understood. Items, parts and
  * members that the API's types do not name are kept.
  *

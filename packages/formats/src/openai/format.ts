@@ -16,8 +16,8 @@ const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
 
 /**
  * The messages of OpenAI's Chat Completions API, kept as they are: pass to `add` what `client.chat.completions.create({
- * messages })` takes, and `choices[0].message` of its response. `developer` messages count as system messages. The
- * older `function_call` and `function` messages are understood; members and content parts that the API's types do not
+ * messages })` takes, and `choices[0].message` of its response. `developer` messages count as system messages; a
+ * later one stays where it was said (`systemMessages`). The older `function_call` and `function` messages are understood; members and content parts that the API's types do not
  * name are kept.
  *
  * Its `encode` throws `INVALID_MESSAGE` for an unknown role, content that is neither text nor a list of typed parts, a
@@ -35,6 +35,7 @@ const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
 export const openaiFormat: MessageFormat<ChatMessage> = derived(visitMessage, {
   name: "openai-chat",
   version: 1,
+  systemMessages: "positioned",
   role: (message) => roleOf[message.role],
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),

@@ -4,6 +4,11 @@ export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) === "system";
 }
 
+/** Whether a message sets what holds from there on, whatever it says beside it. */
+export function setsSomething<M>(message: M, format: MessageFormat<M>): boolean {
+  return (format.sets?.(message).length ?? 0) > 0;
+}
+
 /** Whether a message holds results of calls that another message makes. */
 export function answersCalls<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) !== "assistant" && format.toolResults(message).length > 0;

@@ -78,6 +78,19 @@ const documentNames: ProviderRule = {
   rule: "document-names",
   source: "https://github.com/maximhq/bifrost/issues/7003",
 };
+/** Its refusals say the rule whole: https://github.com/anthropics/claude-code/issues/73821 */
+const instructionPlace: ProviderRule = {
+  rule: "instruction-place",
+  // The directive-only form is accepted at any position, as its refusals say.
+  anywhere: /^output_config\.|(\.effort|Update)$/,
+  source: "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages",
+};
+/** "Consecutive configuration_update items are not allowed"; the AI SDK makes one of each `…Update` of its own. */
+const settingsApart: ProviderRule = {
+  rule: "settings-apart",
+  names: /^(reasoning|text)\.|Update$/,
+  source: "https://developers.openai.com/api/docs/guides/reasoning",
+};
 /** They run no calls: the AI SDK sends one of another provider as a call of ours, often without its result, or throws. */
 const noProviderCalls: ProviderRule = {
   rule: "provider-calls",
@@ -210,6 +223,7 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
     bound: /^rs_/,
     source: "https://github.com/openai/openai-node/issues/1567",
   },
+  settingsApart,
   // An image that was not made is looked for and not found.
   { rule: "unsent", source: "https://github.com/can1357/oh-my-pi/pull/3226" },
   {
@@ -227,7 +241,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "tool-results", joins: true, source: anthropicTools },
   ownCallsOfAnthropic,
   resultsFirst,
-  { rule: "system-first", source: anthropicApi },
+  instructionPlace,
   { rule: "first-message", source: anthropicApi },
   { rule: "last-message", paused: true, source: "https://github.com/vybestack/llxprt-code/pull/3695" },
   { rule: "same-role", roles: ["tool"], source: anthropicTools },
@@ -340,7 +354,9 @@ export const strict: ProfileRules = profileOf("strict", [
   noProviderCalls,
   resultsFirst,
   resultsInOrder,
-  { rule: "system-first", source: anthropicApi },
+  { rule: "system-first", source: converseApi },
+  instructionPlace,
+  settingsApart,
   firstOfBedrock,
   lastOfMistral,
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: converseApi },

@@ -11,6 +11,7 @@ import { type EmptyText, emptyText } from "./rules/empty-text.ts";
 import { type ExtraMembers, extraMembers } from "./rules/extra-members.ts";
 import { type FirstMessage, firstMessage } from "./rules/first-message.ts";
 import { type Images, images } from "./rules/images.ts";
+import { type InstructionPlace, instructionPlace } from "./rules/instruction-place.ts";
 import { type LastMessage, lastMessage } from "./rules/last-message.ts";
 import { type Messages, messages } from "./rules/messages.ts";
 import { type NotEmpty, notEmpty } from "./rules/not-empty.ts";
@@ -22,6 +23,7 @@ import { type ResultText, resultText } from "./rules/result-text.ts";
 import { type ResultsFirst, resultsFirst } from "./rules/results-first.ts";
 import { type ResultsInOrder, resultsInOrder } from "./rules/results-in-order.ts";
 import { type SameRole, sameRole } from "./rules/same-role.ts";
+import { type SettingsApart, settingsApart } from "./rules/settings-apart.ts";
 import { type SystemFirst, systemFirst } from "./rules/system-first.ts";
 import { type TextLength, textLength } from "./rules/text-length.ts";
 import { type ToolNames, toolNames } from "./rules/tool-names.ts";
@@ -51,6 +53,8 @@ export type ProviderRule =
   | FirstMessage
   | AnswerAfterResults
   | LastMessage
+  | InstructionPlace
+  | SettingsApart
   | CallIds
   | ToolNames
   | ResultsInOrder
@@ -93,6 +97,9 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   "first-message": firstMessage,
   "answer-after-results": answerAfterResults,
   "last-message": lastMessage,
+  // Behind them: a system message stands behind what they add, too.
+  "instruction-place": instructionPlace,
+  "settings-apart": settingsApart,
   // Before results are sorted and messages joined: there calls are told apart by their ids and names.
   "call-ids": callIds,
   "tool-names": toolNames,

@@ -1,5 +1,6 @@
 import type { MemorySettings } from "../../memory-settings.ts";
 import type { Item } from "../../steps/item.ts";
+import { isPrompt, isSetting } from "../../steps/kinds.ts";
 import type { Live } from "../../steps/live.ts";
 import { isPinned, isSystem } from "../../steps/step.ts";
 import type { Limits } from "../limits.ts";
@@ -56,11 +57,11 @@ function planByMessage<M>(
   let protectedSystem = false;
   for (let index = 0; index < items.length && !reached(); index++) {
     const item = items[index] as Item<M>;
-    if (!protectedSystem && item.role === "system") {
+    if (!protectedSystem && isPrompt(item)) {
       protectedSystem = true;
       continue;
     }
-    if (!mayLeave(item)) continue;
+    if (!mayLeave(item) || isSetting(item)) continue;
     leave(item);
     if (item.role !== "assistant" || item.calls.length === 0) continue;
     for (; index + 1 < items.length; index++) {

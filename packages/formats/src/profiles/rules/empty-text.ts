@@ -1,5 +1,6 @@
 import type { MessageFormat, Piece } from "@turnkeep/core";
 import { oneOf, optional } from "@turnkeep/core/store-kit";
+import { setsSomething } from "../about.ts";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
@@ -38,7 +39,7 @@ export const emptyText: RuleKind<EmptyText> = {
 };
 
 function mayBeEmpty<M>(message: M, format: MessageFormat<M>): boolean {
-  return format.role(message) === "tool" || format.isBoundary(message);
+  return format.role(message) === "tool" || format.isBoundary(message) || setsSomething(message, format);
 }
 
 /** Whether a message holds nothing that it says, not even an empty text; a name beside it says nothing. */
