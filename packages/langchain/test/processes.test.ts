@@ -10,7 +10,7 @@ import type { AgentTask } from "./agent-process.ts";
 
 let program: string;
 beforeAll(async () => {
-  program = await bundled(new URL("agent-process.ts", import.meta.url), [/^pg$/]);
+  program = await bundled(new URL("agent-process.ts", import.meta.url), { external: [/^pg$/] });
 });
 
 /** The prompts of its model, as `type: text`, or that it was killed. */

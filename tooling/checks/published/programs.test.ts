@@ -35,6 +35,8 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   },
   postgres: () => at("DATABASE_URL", startPostgres()),
   redis: () => at("REDIS_URL", startRedis()),
+  // In the folder of the project, which is removed.
+  sqlite: async () => ({ env: { CHAT_FILE: "chat.db" }, stop: async () => undefined }),
   // No account of whoever runs this is used.
   summarize: async () => ({ env: { MODEL: "" }, stop: async () => undefined }),
 };

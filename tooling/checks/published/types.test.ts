@@ -14,15 +14,18 @@ const webEntries = [
   "@turnkeep/assistant/openai-compatible",
   "@turnkeep/formats/ai-sdk",
   "@turnkeep/formats/anthropic",
+  "@turnkeep/formats/bedrock",
   "@turnkeep/formats/convert",
+  "@turnkeep/formats/gemini",
   "@turnkeep/formats/langchain4j",
+  "@turnkeep/formats/ollama",
   "@turnkeep/formats/openai",
   "@turnkeep/formats/openai-responses",
   "@turnkeep/formats/profiles",
   "@turnkeep/tokens",
 ];
 const webPackages = ["@turnkeep/core", "@turnkeep/assistant", "@turnkeep/formats", "@turnkeep/tokens"];
-const stores = ["dynamo", "mongo", "postgres", "redis"].map((name) => `@turnkeep/store-${name}`);
+const stores = ["dynamo", "mongo", "postgres", "redis", "sqlite"].map((name) => `@turnkeep/store-${name}`);
 const entries = [
   ...webEntries,
   ...stores,
