@@ -78,6 +78,8 @@ describe("types", () => {
         expect(await project.run(program, process.env)).toBe(`${loadable}\n`);
       });
     },
+    // LangChain has many declarations to read, twice.
+    600_000,
   );
 });
 
