@@ -26,16 +26,19 @@ export type BedrockMediaSource =
   | { s3Location: { uri: string | undefined; bucketOwner?: string | undefined } }
   | { $unknown: [string, unknown] };
 
+/** An image. */
 export interface BedrockImageBlock {
   format: "gif" | "jpeg" | "png" | "webp" | undefined;
   source: BedrockMediaSource | undefined;
 }
 
+/** A video. */
 export interface BedrockVideoBlock {
   format: "flv" | "mkv" | "mov" | "mp4" | "mpeg" | "mpg" | "three_gp" | "webm" | "wmv" | undefined;
   source: BedrockMediaSource | undefined;
 }
 
+/** A sound. */
 export interface BedrockAudioBlock {
   format:
     | "aac"
@@ -68,6 +71,7 @@ export interface BedrockDocumentBlock {
 
 type BedrockText = { text: string } | { $unknown: [string, unknown] };
 
+/** A source that the model may cite. */
 export interface BedrockSearchResultBlock {
   source: string | undefined;
   title: string | undefined;
@@ -75,6 +79,7 @@ export interface BedrockSearchResultBlock {
   citations?: { enabled: boolean | undefined } | undefined;
 }
 
+/** A call of a tool. */
 export interface BedrockToolUseBlock {
   toolUseId: string | undefined;
   name: string | undefined;
@@ -93,6 +98,7 @@ export type BedrockResultBlock =
   | { searchResult: BedrockSearchResultBlock }
   | { $unknown: [string, unknown] };
 
+/** What came of a call. */
 export interface BedrockToolResultBlock {
   toolUseId: string | undefined;
   content: BedrockResultBlock[] | undefined;
@@ -122,6 +128,7 @@ export type BedrockGuardContent =
     }
   | { $unknown: [string, unknown] };
 
+/** A tool that is added or removed in the middle of a conversation. */
 export interface BedrockToolReference {
   type?: string | undefined;
   name?: string | undefined;

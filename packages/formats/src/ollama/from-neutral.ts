@@ -40,7 +40,8 @@ function writeUser(parts: readonly SourcedPart[], losses: Losses): OllamaMessage
     const last = written.at(-1);
     if (part.type === "text") written.push({ role: "user", content: part.text });
     else if (last === undefined) written.push({ role: "user", content: "", images: [image as string] });
-    else last.images = [...(last.images ?? []), image as string];
+    else if (last.images === undefined) last.images = [image as string];
+    else last.images.push(image as string);
   }
   return written;
 }
