@@ -10,6 +10,7 @@ import { brokenDamage } from "./broken-damage.ts";
 import { brokenDeletes } from "./broken-deletes.ts";
 import { brokenEdges } from "./broken-edges.ts";
 import { brokenExpiry } from "./broken-expiry.ts";
+import { brokenFull } from "./broken-full.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenKeys } from "./broken-keys.ts";
 import { brokenLarge } from "./broken-large.ts";
@@ -28,6 +29,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenWrites,
   ...brokenVersions,
   ...brokenReads,
+  ...brokenFull,
   ...brokenHistory,
   ...brokenNames,
   ...brokenContents,

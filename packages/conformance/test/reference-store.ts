@@ -13,6 +13,7 @@ import {
   type FoldedUpdate,
   foldUpdate,
   isInPlace,
+  memoryFullError,
   storedRows,
   TurnkeepError,
   throwIfAborted,
@@ -125,8 +126,10 @@ export function referenceStore(
         if (isInPlace(memoryId, update, memory?.version ?? null, stored)) return;
         const now = database.now();
         const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
+        const changed = { ...withChange(memory, update), updatedAt: now, expiresAt };
+        checkRoom(memoryId, changed, capabilities.maxMemoryBytes);
         database.beforeWrite?.();
-        database.memories.set(memoryId, { ...withChange(memory, update), updatedAt: now, expiresAt });
+        database.memories.set(memoryId, changed);
       },
 
       async remove(arrive, memoryId, expected) {
@@ -166,6 +169,13 @@ export function referenceStore(
       },
     },
   ).store;
+}
+
+/** Refuses what would exceed the declared limit of a memory. */
+function checkRoom(memoryId: string, memory: StoredMemory, limit: number | undefined): void {
+  if (limit === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(memory));
+  if (bytes > limit) throw memoryFullError(memoryId, bytes, limit);
 }
 
 function snapshotOf({ version, nextSeq, owner, head, rows }: StoredMemory, known?: string): MemorySnapshot {

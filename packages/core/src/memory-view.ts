@@ -6,11 +6,16 @@ export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never]
   ? M
   : Extract<M, { role: "system" }>;
 
+/** The other messages of a view. */
+export type NonSystemOf<M> = [Exclude<M, { role: "system" }>] extends [never]
+  ? M
+  : Exclude<M, { role: "system" }>;
+
 /** A view with the prompt apart. */
 export interface Prompt<M> {
   readonly system: SystemOf<M> | undefined;
-  /** The others, with system messages that stay where they were said (`systemMessages`). */
-  readonly messages: M[];
+  /** The others. System messages that stay where they were said (`systemMessages`) are among them, whatever the type says. */
+  readonly messages: NonSystemOf<M>[];
 }
 
 /** Options of a view. */
@@ -34,6 +39,12 @@ export interface ViewOptions<M> extends MemoryCallOptions {
    * literally: the dated name in a response differs from the alias in the request.
    */
   readonly model?: string | undefined;
+  /**
+   * Names the tools of the request, for example a hash of their definitions. They stand before all messages: a provider that
+   * binds reasoning to what it was made from (see the `profile`) refuses what was made under others, so it is left out, with
+   * all reasoning before it. What this instance then adds is kept under the same name; elsewhere, name it in {@link entry}.
+   */
+  readonly toolsKey?: string | undefined;
 }
 
 /** Options of `explain`: those of the view that it explains, and more. */

@@ -9,8 +9,14 @@ import type { WriterTask } from "./writer.ts";
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
  * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
+ *
+ * @param packages `brings`: those that become part of it; the others it must find where it runs. `external`: what the
+ * package's manifest names for its tests alone, and is not to be bundled.
  */
-export async function bundled(program: URL): Promise<string> {
+export async function bundled(
+  program: URL,
+  { brings = /^@turnkeep\//, external = [] }: { readonly brings?: RegExp; readonly external?: RegExp[] } = {},
+): Promise<string> {
   const file = fileURLToPath(program);
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
@@ -26,7 +32,8 @@ export async function bundled(program: URL): Promise<string> {
     dts: false,
     clean: false,
     logLevel: "error",
-    noExternal: [/^@turnkeep\//],
+    noExternal: [brings],
+    external,
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return join(root, ".cache", `${name}.js`);

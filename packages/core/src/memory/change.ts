@@ -1,9 +1,8 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import { isPinned, type Step } from "../steps/step.ts";
-import { quoted } from "../stores/text.ts";
 import { eachWithInstructions } from "../window/groups.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
@@ -68,11 +67,13 @@ export async function replaceAll<M>(
   }
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
-  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages);
+  // What a provider's compaction is given with stands beside it, and is no older conversation.
+  const since = draft.nextSeq;
+  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages, { since });
   const { format } = settings.reader;
   const ids = messages.map((message) => {
     const { role, message: said } = message.facts;
-    return draft.append(message, { positioned: role === "system" && onlySets(said, format) }).id;
+    return draft.append(message, { since, positioned: role === "system" && onlySets(said, format) }).id;
   });
   evict(attempt);
   return ids;

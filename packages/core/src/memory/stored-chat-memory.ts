@@ -9,18 +9,31 @@ import type {
 } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import { onlySets } from "../format/only-sets.ts";
-import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
-import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "../memory-call-options.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { ExplainOptions, Explanation, Prompt, SystemOf, ViewOptions } from "../memory-view.ts";
+import type {
+  ExplainOptions,
+  Explanation,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  ViewOptions,
+} from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt, checkExists } from "./anchor.ts";
-import { takeConflictOptions, takePutOptions, takeSignal } from "./call-options.ts";
+import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { checkReplacement, compactThrough, replaceAll } from "./change.ts";
-import { following, readHistory, takeQuery } from "./history.ts";
+import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { prepare, prepareAll, prepareInstruction } from "./prepare.ts";
 import { removal } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
@@ -87,6 +100,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
   }
 
+  async entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]> {
+    const signal = takeSignal("entries", options);
+    return this.#session.run(signal, (call) =>
+      this.#session.look(call, ({ loaded }) => loaded.live.items.map(liveMessage)),
+    );
+  }
+
   async prompt(options?: ViewOptions<M>): Promise<Prompt<M>> {
     const messages = await this.messages(options);
     const isPrompt = (message: M): boolean =>
@@ -95,7 +115,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     // Behind others it is one that stays where it was said.
     const isApart = this.#settings.systemMessages === "one" ? first >= 0 : first === 0;
     const [system] = isApart ? messages.splice(first, 1) : [];
-    return { system: system as SystemOf<M> | undefined, messages };
+    return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
   }
 
   explain(options?: ExplainOptions<M>): Promise<Explanation<M>> {
@@ -154,9 +174,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
   }
 
-  async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
-    const { mustExist, onConflict, signal } = takeConflictOptions("remove", options);
-    const remove = removal<M>(messageId);
+  async remove(messageId: string, options?: RemoveOptions): Promise<string[]> {
+    const { mustExist, onConflict, only, signal } = takeRemoveOptions(options);
+    const remove = removal<M>(messageId, only);
     return this.#session.run(signal, async (call) => {
       const base = onConflict === "throw" ? await this.#session.lookedAt(call) : undefined;
       return this.#session.commit(
@@ -227,6 +247,7 @@ tellCalls(StoredChatMemory.prototype, [
   "instruct",
   "put",
   "messages",
+  "entries",
   "prompt",
   "explain",
   "set",

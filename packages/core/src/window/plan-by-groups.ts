@@ -34,6 +34,19 @@ function addedTo<M>(step: Step<M>, live: Live<M>, { repair, addedByRepair }: Mem
   return repair && live.unsettled.has(step) ? addedByRepair(step, step === live.steps.at(-1)) : noCost;
 }
 
+/** The first step for which no provider's compaction stands. */
+function firstBeyond<M>({ boundaries, steps }: Live<M>): number {
+  if (boundaries === 0) return 0;
+  const newest = steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  const since = steps[newest]?.items.findLast((item) => item.boundary)?.meta.since;
+  if (since === undefined) return newest;
+  return steps.findIndex(
+    (step) =>
+      !step.items.some(isPrompt) &&
+      step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
+  );
+}
+
 function evictGroups<M>(
   live: Live<M>,
   settings: MemorySettings<M>,
@@ -49,8 +62,7 @@ function evictGroups<M>(
     pushAll(evict, step.items);
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
-  const beyond =
-    live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  const beyond = firstBeyond(live);
   // What is set before a provider's compaction is the compaction's to keep.
   for (const step of live.steps.slice(0, beyond)) if (!step.items.some(isPrompt)) leave(step);
   const passed = [...evict];
