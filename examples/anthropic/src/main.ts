@@ -27,7 +27,7 @@ const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, sig
       max_tokens: 1000,
       cache_control: { type: "ephemeral" }, // the prompt's beginning costs a tenth in the next five minutes
       ...(typeof system?.content === "string" && { system: system.content }),
-      messages: system === undefined ? messages : messages.slice(1),
+      messages: messages.slice(system === undefined ? 0 : 1),
       tools: tools.map(({ name, description = "", inputSchema }) => ({
         name,
         description,

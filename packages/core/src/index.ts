@@ -55,6 +55,7 @@ export type {
   ExplainedMessage,
   ExplainOptions,
   Explanation,
+  NonSystemOf,
   Prompt,
   SystemOf,
   ViewOptions,

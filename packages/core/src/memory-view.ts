@@ -6,11 +6,16 @@ export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never]
   ? M
   : Extract<M, { role: "system" }>;
 
+/** The other messages of a view. */
+export type NonSystemOf<M> = [Exclude<M, { role: "system" }>] extends [never]
+  ? M
+  : Exclude<M, { role: "system" }>;
+
 /** A view with the prompt apart. */
 export interface Prompt<M> {
   readonly system: SystemOf<M> | undefined;
-  /** The others, with system messages that stay where they were said (`systemMessages`). */
-  readonly messages: M[];
+  /** The others. System messages that stay where they were said (`systemMessages`) are among them, whatever the type says. */
+  readonly messages: NonSystemOf<M>[];
 }
 
 /** Options of a view. */

@@ -93,7 +93,7 @@ function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["s
   if (current !== undefined && isEqual(current, message, settings)) return current.id;
   const isPositioned = message.instructs !== true && staysWhereSaid(attempt, message, current);
   draft.leave(before, "evicted");
-  if (isPositioned) return draft.append(message, { positioned: true }).id;
+  if (isPositioned) return draft.append(message, { positioned: true, since }).id;
   const replaced = unit.keepsSystems ? prompts.slice(0, 1) : prompts;
   if (message.instructs !== true)
     pushAll(
@@ -101,7 +101,7 @@ function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["s
       replaced.map(({ id }) => id),
     );
   draft.leave(replaced, "superseded");
-  return draft.append(message, { front: settings.systemFirst }).id;
+  return draft.append(message, { front: settings.systemFirst, since }).id;
 }
 
 /** The system messages that stand for the whole conversation: in front, unless the memory leaves them where they are. */

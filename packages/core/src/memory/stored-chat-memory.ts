@@ -18,7 +18,14 @@ import type {
 } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { ExplainOptions, Explanation, Prompt, SystemOf, ViewOptions } from "../memory-view.ts";
+import type {
+  ExplainOptions,
+  Explanation,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  ViewOptions,
+} from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";
@@ -108,7 +115,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     // Behind others it is one that stays where it was said.
     const isApart = this.#settings.systemMessages === "one" ? first >= 0 : first === 0;
     const [system] = isApart ? messages.splice(first, 1) : [];
-    return { system: system as SystemOf<M> | undefined, messages };
+    return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
   }
 
   explain(options?: ExplainOptions<M>): Promise<Explanation<M>> {

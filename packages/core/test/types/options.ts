@@ -94,8 +94,10 @@ export async function theDefaultType(): Promise<void> {
   same<typeof memory, core.ChatMemory<core.ModelMessage>>();
   const prompt = await memory.prompt();
   same<typeof prompt.system, core.SystemModelMessage | undefined>();
-  // System messages that stay where they were said are among them.
-  same<typeof prompt.messages, core.ModelMessage[]>();
+  same<
+    typeof prompt.messages,
+    (core.UserModelMessage | core.AssistantModelMessage | core.ToolModelMessage)[]
+  >();
   createChatMemory({
     window: {
       maxMessages: 4,
