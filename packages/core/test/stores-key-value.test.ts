@@ -1,5 +1,5 @@
-import { memoryFullError } from "../src/errors.ts";
 import { describe, expect, test, vi } from "vitest";
+import { memoryFullError } from "../src/errors.ts";
 import { createChatMemory, type TurnkeepError, user } from "../src/index.ts";
 import type { KeyValueCall, KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
