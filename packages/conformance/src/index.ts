@@ -16,6 +16,8 @@ export { cases } from "./cases/index.ts";
 export type { ConformanceContext } from "./context.ts";
 export { checkFormat } from "./format/check-format.ts";
 export type { ConformanceHarness, GivenClient, HarnessCreateOptions } from "./harness.ts";
+export { checkKeyValue } from "./key-value/check-key-value.ts";
+export type { KeyValueHooks } from "./key-value/hooks.ts";
 export {
   type ConformanceCounts,
   type ConformanceReport,
