@@ -58,7 +58,7 @@ test("a harness with a misspelt member, or one that is no function, is refused",
   const harness = referenceHarness();
   const run = (over: object) => runConformance({ ...harness, ...over }, { groups: ["order"] });
   await expect(run({ rawread: () => [] })).rejects.toThrow(
-    'has create, destroy, reopen, advance, rawRead, rawWrite, rawRemove, fault, given; it was given "rawread"',
+    'has create, destroy, reopen, advance, rawRead, rawWrite, rawRemove, fault, given, elsewhere, unreachable, counted, databaseNow; it was given "rawread"',
   );
   await expect(run({ fault: true })).rejects.toThrow("fault of a conformance harness must be a function");
   await expect(run({ destroy: Promise.resolve() })).rejects.toThrow("it is a promise: await it first.");

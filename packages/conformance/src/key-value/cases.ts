@@ -25,11 +25,11 @@ export const hookCases: readonly HookCase[] = [
       const [first, second] = [key(), key()];
       await begin(one, first, "1");
       await begin(two, second, "2");
-      for (const hooks of [one, two]) expectEqual("a value", await valueOf(hooks, first), "1");
+      for (const hooks of [one, two]) expectEqual("a value", await valueUnder(hooks, first), "1");
       await change(two, first, "3");
       for (const hooks of [one, two]) {
-        expectEqual("the value that another client changed", await valueOf(hooks, first), "3");
-        expectEqual("the value under another key", await valueOf(hooks, second), "2");
+        expectEqual("the value that another client changed", await valueUnder(hooks, first), "3");
+        expectEqual("the value under another key", await valueUnder(hooks, second), "2");
       }
     },
   },
@@ -54,10 +54,10 @@ export const hookCases: readonly HookCase[] = [
         const wrote = await hooks.compareAndSet(name, "2", undefined);
         expectEqual("compareAndSet without a revision, where there is a value", wrote, false);
       }
-      expectEqual("the value that was not to be overwritten", await valueOf(two, name), "1");
+      expectEqual("the value that was not to be overwritten", await valueUnder(two, name), "1");
       await one.delete(name, undefined);
       await begin(two, name, "3");
-      expectEqual("the value after a delete and a write", await valueOf(one, name), "3");
+      expectEqual("the value after a delete and a write", await valueUnder(one, name), "3");
     },
   },
   {
@@ -68,12 +68,8 @@ export const hookCases: readonly HookCase[] = [
       await begin(one, name, "1");
       const first = await revisionOf(one, name);
       await change(two, name, "2");
-      expectEqual(
-        "compareAndSet with an earlier revision",
-        await one.compareAndSet(name, "3", first),
-        false,
-      );
-      expectEqual("the value that another client had changed", await valueOf(one, name), "2");
+      expectEqual("compareAndSet with an earlier revision", await one.compareAndSet(name, "3", first), false);
+      expectEqual("the value that another client had changed", await valueUnder(one, name), "2");
       await one.delete(name, undefined);
       expectEqual(
         "compareAndSet with a revision, where nothing is",
@@ -100,7 +96,7 @@ export const hookCases: readonly HookCase[] = [
           const what = "with a revision of before a delete";
           expectEqual(`compareAndSet ${what}`, await one.compareAndSet(name, "lost", revision), false);
           expectEqual(`delete ${what}`, await one.delete(name, revision), false);
-          expectEqual(`the value after a write and a delete ${what}`, await valueOf(one, name), value);
+          expectEqual(`the value after a write and a delete ${what}`, await valueUnder(one, name), value);
         }
       }
     },
@@ -118,7 +114,7 @@ export const hookCases: readonly HookCase[] = [
         );
         const won = values.filter((_, writer) => wrote[writer] === true);
         expectEqual(`how many of ${writers} writes over one revision said that they wrote`, won.length, 1);
-        expectEqual("the value after writes at once", await valueOf(two, name), won[0]);
+        expectEqual("the value after writes at once", await valueUnder(two, name), won[0]);
       }
     },
   },
@@ -135,7 +131,7 @@ export const hookCases: readonly HookCase[] = [
         }
       };
       await all([one, two, one, two].map(add));
-      expectEqual("the sum of what was added", await valueOf(one, name), String(4 * rounds));
+      expectEqual("the sum of what was added", await valueUnder(one, name), String(4 * rounds));
     },
   },
   {
@@ -148,7 +144,7 @@ export const hookCases: readonly HookCase[] = [
       const first = await revisionOf(one, name);
       await change(two, name, "2");
       expectEqual("delete of an earlier revision", await one.delete(name, first), false);
-      expectEqual("the value that was not to be deleted", await valueOf(one, name), "2");
+      expectEqual("the value that was not to be deleted", await valueUnder(one, name), "2");
       const second = await revisionOf(two, name);
       expectEqual("delete of the revision in place", await one.delete(name, second), true);
       expectEqual("get of the deleted key", await two.get(name), undefined);
@@ -170,9 +166,11 @@ export const hookCases: readonly HookCase[] = [
         const remove = () => two.delete(name, revision);
         const calls = round % 2 === 0 ? [write(), remove()] : [remove(), write()].reverse();
         const [wrote, removed] = await Promise.all(calls);
-        expectEqual("how many of a write and a delete said that they happened", [wrote, removed].filter(Boolean), [
-          true,
-        ]);
+        expectEqual(
+          "how many of a write and a delete said that they happened",
+          [wrote, removed].filter(Boolean),
+          [true],
+        );
         expectEqual("the value after them", (await one.get(name))?.value, wrote === true ? "2" : undefined);
       }
     },
@@ -186,7 +184,11 @@ export const hookCases: readonly HookCase[] = [
       const values = keys(ends).map((key, index) => [key, String(index)] as const);
       await inPortions(values, ([key, value]) => begin(one, key, value));
       await inPortions(values, async ([key, value], index) =>
-        expectEqual(`the value under a key that ends in ${quote(ends[index] ?? "")}`, await valueOf(two, key), value),
+        expectEqual(
+          `the value under a key that ends in ${quote(ends[index] ?? "")}`,
+          await valueUnder(two, key),
+          value,
+        ),
       );
     },
   },
@@ -198,7 +200,7 @@ export const hookCases: readonly HookCase[] = [
       for (const [what, text] of [...payloads, megabytes("xy"), megabytes("é🙂")]) {
         const name = key();
         await begin(one, name, text);
-        expectEqual(`the value that is ${what}`, await valueOf(two, name), text);
+        expectEqual(`the value that is ${what}`, await valueUnder(two, name), text);
       }
     },
   },
@@ -243,7 +245,7 @@ async function change(hooks: TestHooks, key: string, value: string): Promise<voi
   expectEqual("compareAndSet with the revision in place", wrote, true);
 }
 
-async function valueOf(hooks: TestHooks, key: string): Promise<string | undefined> {
+async function valueUnder(hooks: TestHooks, key: string): Promise<string | undefined> {
   return (await hooks.get(key))?.value;
 }
 
