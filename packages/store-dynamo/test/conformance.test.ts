@@ -1,7 +1,7 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { inject } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { dying, newClient, rawRead, rawRemove, rawWrite, useOwnTable } from "./support.ts";
+import { dying, newClient, rawRead, rawRemove, rawWrite, serverAccess, useOwnTable } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client: watcher } = useOwnTable();
@@ -11,7 +11,8 @@ describeConformance("DynamoDB, by a url", {
   rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),
-  fault: ({ step }) => dynamoStore({ client: dying(watcher, step), tableName }),
+  fault: ({ step, ...how }) => dynamoStore({ client: dying(watcher, step, how), tableName }),
+  ...serverAccess({ url, tableName }, watcher),
   given() {
     const client = newClient(url);
     let isOpen = true;
