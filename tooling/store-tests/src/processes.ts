@@ -6,12 +6,20 @@ import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
 import type { WriterTask } from "./writer.ts";
 
+const bundles = new Map<string, Promise<string>>();
+
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
- * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
+ * whether or not the packages have been built. It lies one folder below the package, as `dist` does. Done once.
  */
-export async function bundled(program: URL): Promise<string> {
+export function bundled(program: URL): Promise<string> {
   const file = fileURLToPath(program);
+  const known = bundles.get(file) ?? bundle(file);
+  bundles.set(file, known);
+  return known;
+}
+
+async function bundle(file: string): Promise<string> {
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
   await build({

@@ -11,7 +11,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     needs,
     async run(context) {
       const { store, count } = await countedClient(context);
-      const memory = context.memory();
+      const memory = context.memory(undefined, store);
       const { readSteps } = context.capabilities;
       await memory.commit({ append: 20, head: "1", owner: context.unique() });
       await memory.commit({ append: 4, move: [1, 2, 3].map((seq) => ({ seq, to: "evicted" })) });
@@ -34,14 +34,14 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     needs,
     async run(context) {
       const { store, count } = await countedClient(context);
-      const memory = context.memory();
+      const memory = context.memory(undefined, store);
       const payload = JSON.stringify("x".repeat(1000));
       const append = Array.from({ length: 600 }, () => ({ payload }));
       await memory.commit({ append });
-      await memory.commit({ append: 1 }, store);
+      await memory.commit({ append: 1 });
       const before = count().bytes;
       const rounds = 4;
-      for (let round = 0; round < rounds; round++) await memory.commit({ append: 1 }, store);
+      for (let round = 0; round < rounds; round++) await memory.commit({ append: 1 });
       const bytes = (count().bytes - before) / rounds;
       expectThat("an append to 600 KB of live messages sends less than 300 KB", bytes < 300_000, bytes);
     },
