@@ -45,9 +45,9 @@ import { versionsCases } from "./versions.ts";
  */
 export const cases: readonly ConformanceCase[] = [
   ...basicCases,
-  ...undefinedMembersCases,
   ...readsUnderWayCases,
   ...seenElsewhereCases,
+  ...undefinedMembersCases,
   ...orderCases,
   ...atomicityCases,
   ...versionsCases,
