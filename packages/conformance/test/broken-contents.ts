@@ -102,7 +102,7 @@ export const brokenContents: readonly BrokenStore[] = [
   },
   {
     fault: "reads 4,096 live messages at most",
-    caughtBy: ["sizes", "twelve thousand messages come in one update, live at once, and all leave in one"],
+    caughtBy: ["sizes", "five thousand messages live at once, a thousand come and all leave in one update"],
     wrap: (base) => ({
       async getMessages(id, options) {
         const snapshot = await base.getMessages(id, options);
@@ -131,7 +131,7 @@ export const brokenContents: readonly BrokenStore[] = [
   },
   {
     fault: "answers a page of at most 1,000 live messages",
-    caughtBy: ["sizes", "twelve thousand messages come in one update, live at once, and all leave in one"],
+    caughtBy: ["sizes", "five thousand messages live at once, a thousand come and all leave in one update"],
     wrap: (base) => ({
       async getMessages(id, options) {
         const snapshot = await base.getMessages(id, options);

@@ -180,7 +180,7 @@ export const brokenMembers: readonly BrokenStore[] = [
   },
   {
     fault: "moves 1,000 messages of an update at most",
-    caughtBy: ["sizes", "twelve thousand messages come in one update, live at once, and all leave in one"],
+    caughtBy: ["sizes", "five thousand messages live at once, a thousand come and all leave in one update"],
     wrap: (base) => ({
       updateMessages: (id, update, options) =>
         base.updateMessages(id, { ...update, move: update.move.slice(0, 1000) }, options),

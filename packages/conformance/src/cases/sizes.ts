@@ -172,6 +172,19 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
   {
+    name: "five thousand messages live at once, a thousand come and all leave in one update",
+    sentence: sentences.atomic,
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      for (let thousands = 0; thousands < 5; thousands++) await memory.commit({ append: 1000 });
+      await memory.check("of 5,000 live messages");
+      const live = memory.model.seqs("live");
+      await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
+      await memory.check("after 5,000 messages were superseded");
+    },
+  },
+  {
     name: "twelve thousand messages come in one update, live at once, and all leave in one",
     sentence: sentences.anyNumber,
     heavy: true,
