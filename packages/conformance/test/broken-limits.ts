@@ -29,7 +29,7 @@ export const brokenLimits: readonly BrokenStore[] = [
     caughtBy: ["sizes", twelveThousand],
     wrap: (base) => ({
       updateMessages: (id, update, options) =>
-        base.updateMessages(id, { ...update, append: update.append.slice(0, 9_362) }, options),
+        base.updateMessages(id, { ...update, append: update.append?.slice(0, 9_362) }, options),
     }),
   },
   {
@@ -48,7 +48,7 @@ export const brokenLimits: readonly BrokenStore[] = [
     wrap: (base, { memories, now }) => ({
       async sweep(options) {
         await base.getMessages("a", options);
-        const expired = [...memories].filter(([, memory]) => memory.expiresAt <= now()).slice(0, 100);
+        const expired = [...memories].filter(([, memory]) => memory?.expiresAt <= now()).slice(0, 100);
         for (const [id] of expired) memories.delete(id);
         return { removed: expired.length };
       },
@@ -60,7 +60,7 @@ export const brokenLimits: readonly BrokenStore[] = [
     wrap: (base) => ({
       listMemories: (query, options) =>
         base.listMemories(query, options).catch((error: unknown) => {
-          if (query.cursor === undefined || !isTurnkeepError(error, "INVALID_OPTION")) throw error;
+          if (!query.cursor || !isTurnkeepError(error, "INVALID_OPTION")) throw error;
           return base.listMemories({ ...query, cursor: undefined }, options);
         }),
     }),
@@ -71,7 +71,7 @@ export const brokenLimits: readonly BrokenStore[] = [
     wrap(base, { memories }) {
       const first = firstOfHash(memories);
       const keyOf = (id: string): string => {
-        if (!isId(id)) return id;
+        if (typeof id !== "string" || !isId(id)) return id;
         const key = first.get(hash(id)) ?? id;
         first.set(hash(id), key);
         return key;

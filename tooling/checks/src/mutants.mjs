@@ -44,13 +44,6 @@ export const mutants = [
     caughtBy: ownTtl,
   },
   {
-    ...redis,
-    file: "store-redis/src/lua.ts",
-    find: "if stored[1] ~= expected then return stored[1] == version and 'replayed' or 'conflict' end",
-    replace: "if stored[1] ~= expected and stored[1] == version then return 'replayed' end",
-    caughtBy: "an update that is refused changes nothing",
-  },
-  {
     ...mongo,
     file: "store-mongo/src/statements.ts",
     find: '$unset: Object.fromEntries(["expiresAt", ...unset]',
