@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
 import { dynamoStore } from "@turnkeep/store-dynamo";
 import { mongoStore } from "@turnkeep/store-mongo";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { redisStore } from "@turnkeep/store-redis";
+import { sqliteStore } from "@turnkeep/store-sqlite";
+import Database from "libsql";
 
 /** A store over a server of its own that writes to disk before it answers. */
 export interface Bench {
@@ -34,6 +39,19 @@ export const databases: Readonly<Record<string, (options?: { readonly ttlMs: num
   async redis(options) {
     const server = await startRedis({ appendfsync: "always" });
     return withStop(redisStore({ url: server.url, ...options }), server);
+  },
+  async sqlite(options) {
+    const folder = mkdtempSync(join(tmpdir(), "turnkeep-bench-"));
+    const client = new Database(join(folder, "chat.db"));
+    client.exec("pragma journal_mode = wal; pragma synchronous = full");
+    const store = sqliteStore({ client, ...options });
+    await store.migrate();
+    return withStop(store, {
+      async stop() {
+        client.close();
+        rmSync(folder, { recursive: true });
+      },
+    });
   },
 };
 

@@ -151,6 +151,24 @@ describe("reasoning goes back", () => {
     },
   );
 
+  test.each([
+    ["https://api.x.ai/v1", ""],
+    ["https://api.openai.com/v1", null],
+  ])("to %s, a content of %j stands beside calls that say nothing", async (baseUrl, content) => {
+    const answered = [whole({ content: null, tool_calls: [call] }), whole({ content: "It is on." })];
+    const server = await serverOf(...answered, ...answered);
+    const asked: typeof fetch = (_, init) => fetch(`${server.url}/chat/completions`, init);
+    const at = { baseUrl, model: "m", fetch: asked };
+    await createAssistant({ model: openaiCompatible(at), memory: createChatMemory(), tools: { lamp } }).chat(
+      "On!",
+    );
+    expect(lastMessages(server)).toMatchObject([{}, { content, tool_calls: [call] }, {}]);
+    const memory = createChatMemory({ format: openaiFormat });
+    const messages = openaiMessages<ChatMessage>();
+    await createAssistant({ model: openaiCompatibleChat(at), memory, messages, tools: { lamp } }).chat("On!");
+    expect(lastMessages(server)).toMatchObject([{}, { content, tool_calls: [call] }, {}]);
+  });
+
   test("as `reasoning_details`, which OpenRouter asks for, whole where they came in pieces", async () => {
     const text = { type: "reasoning.text", index: 0, format: "f" };
     const encrypted = { type: "reasoning.encrypted", data: "x", index: 1, id: "c1" };

@@ -39,6 +39,7 @@ turnkeep inspect
 
 STORE is one of
   a folder                         where an embedded Postgres keeps its data
+  a file ending in .db or .sqlite  a database of SQLite's, with Node 22.13 or later
   postgres://user@host/database
   redis://, rediss://              with @turnkeep/store-redis and ioredis installed beside turnkeep
   mongodb://, mongodb+srv://       with @turnkeep/store-mongo and mongodb

@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createDatabase } from "@turnkeep/servers";
+import { createDatabase, newerNode } from "@turnkeep/servers";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { replay } from "../src/index.ts";
 import { bundledCommand } from "./bundle.ts";
@@ -29,15 +29,44 @@ const run = (args: readonly string[], env?: Record<string, string>): Promise<End
 describe("turnkeep replay", () => {
   it("replays the shipped conversations over two processes, and leaves no temporary folder", async () => {
     const temporary = testFolder();
-    const { status, out, err } = await run(["replay"], { TMPDIR: temporary });
+    const { status, out, err } = await run(["replay"], {
+      TMPDIR: temporary,
+      NODE_NO_WARNINGS: "1",
+    });
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toContain("Replaying 6 conversations: 113 messages in 31 turns");
-    expect(out).toMatch(/A second process \(\d+\) opens PGlite in .* and goes on where the first stopped\./);
+    expect(out).toMatch(
+      /A second process \(\d+\) opens (?:SQLite|PGlite) in .* and goes on where the first stopped\./,
+    );
     expect(out).toMatch(/goes on at turn [2-9]/);
     expect(out).toContain("113 of 113 messages, each once, in order, with equal content");
     expect(out.endsWith("\nNothing was lost.\n")).toBe(true);
     expect(out).not.toContain("\u001b");
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it("keeps them in a file of SQLite's, into which inspect looks without changing it", async () => {
+    const store = join(testFolder(), "chat.db");
+    const byNewer = (...args: string[]): Promise<Ended> =>
+      startProgram([command, ...args, "--store", store], { NODE_NO_WARNINGS: "1" }, newerNode()).ended;
+    const missing = await byNewer("inspect");
+    expect(missing.err).toContain("There is no file");
+    const file = testFile([toolConversation("a", 4)]);
+    const replayed = await byNewer("replay", "-q", "--run", "r", file);
+    expect(replayed).toMatchObject({ status: 0, err: "" });
+    expect(replayed.out).toContain(`SQLite in ${store}`);
+    const before = readFileSync(store);
+    const inspected = await byNewer("inspect", "replay/r/a");
+    expect(inspected).toMatchObject({ status: 0, err: "" });
+    expect(inspected.out).toContain("Answer number 4");
+    expect(readFileSync(store).equals(before)).toBe(true);
+    const temporary = await startProgram(
+      [command, "replay", "-q", file],
+      { NODE_NO_WARNINGS: "1" },
+      newerNode(),
+    ).ended;
+    expect(temporary.out).toMatch(/SQLite in .*memories\.db, removed at the end/);
+    expect(temporary.out.endsWith("Nothing was lost.\n")).toBe(true);
   });
 
   it("shows no name of a file as what a terminal would obey", async () => {

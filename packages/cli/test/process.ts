@@ -15,10 +15,14 @@ export interface Started {
   shown(text: string): Promise<string>;
 }
 
-/** Starts a program of Node, which does not outlive the test. */
-export function startProgram(args: readonly string[], env: Record<string, string> = {}): Started {
+/** Starts a program of Node, by default the running one, which does not outlive the test. */
+export function startProgram(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  node: string = process.execPath,
+): Started {
   const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env;
-  const child = spawn(process.execPath, args, { env: { ...rest, ...env }, stdio: "pipe" });
+  const child = spawn(node, args, { env: { ...rest, ...env }, stdio: "pipe" });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });

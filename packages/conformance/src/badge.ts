@@ -1,27 +1,24 @@
-import type { ConformanceReport } from "./report.ts";
+import { type ConformanceReport, verdictOf } from "./report.ts";
 
 const colours = { good: "#2e7d32", part: "#9a6700", bad: "#c62828" } as const;
 
 /**
- * A badge for a README, as SVG text: `conforms` in green; the number of failed cases in red; or, if not all of the
- * kit's cases were chosen, the number that passed in amber.
+ * A badge for a README, as SVG text. Green: `conforms`. Amber: `conforms, tried without …`, where the harness lacks
+ * members that cases need, and the number of cases that passed, if not all of the kit's were run. Red: the number that
+ * failed.
  *
  * @example
  * ```ts
- * import { type ConformanceHarness, cases, formatBadge, runConformance } from "@turnkeep/conformance";
+ * import { type ConformanceHarness, formatBadge, runConformance } from "@turnkeep/conformance";
  *
  * async function badge(harness: ConformanceHarness): Promise<string> {
- *   return formatBadge(await runConformance(harness), cases.length);
+ *   return formatBadge(await runConformance(harness));
  * }
  * ```
  */
-export function formatBadge(report: ConformanceReport, casesOfTheKit: number): string {
-  const { passed, failed } = report.counts;
-  const whole = report.results.length >= casesOfTheKit;
-  if (!report.ok) return badge(failed > 0 ? `${failed} failed` : "nothing passed", colours.bad);
-  return whole
-    ? badge("conforms", colours.good)
-    : badge(`${passed} of ${casesOfTheKit} cases passed`, colours.part);
+export function formatBadge(report: ConformanceReport): string {
+  const verdict = verdictOf(report);
+  return badge(verdict.badge, colours[verdict.is]);
 }
 
 const label = "turnkeep store";

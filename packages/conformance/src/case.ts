@@ -44,6 +44,10 @@ export interface CapabilityRequirement {
   readonly delta?: boolean | undefined;
   /** At most this many bytes. */
   readonly maxMessageBytes?: number | undefined;
+  /** Declared, and at most this many bytes. */
+  readonly maxMemoryBytes?: number | undefined;
+  /** Limits that must not be lower: what the case sends would not fit. */
+  readonly atLeast?: Partial<Record<"maxMessageBytes" | "maxMemoryBytes", number>> | undefined;
 }
 
 /** An optional member of a harness that some cases need. */
@@ -100,9 +104,15 @@ export function unmetRequirement(
   requires: CapabilityRequirement | undefined,
   capabilities: StoreCapabilities,
 ): string | undefined {
-  for (const [name, wanted] of Object.entries(requires ?? {})) {
+  const { atLeast = {}, ...others } = requires ?? {};
+  for (const [name, least] of Object.entries(atLeast)) {
+    const declared = capabilities[name as keyof typeof atLeast];
+    if (declared !== undefined && declared < least) return `declares ${name}: ${declared}`;
+  }
+  for (const [name, wanted] of Object.entries(others)) {
     if (wanted === undefined) continue;
-    const declared = capabilities[name as keyof CapabilityRequirement];
+    const declared = capabilities[name as keyof typeof others];
+    if (declared === undefined) return `declares no ${name}`;
     if (typeof wanted === "number" ? Number(declared) > wanted : declared !== wanted) {
       return `declares ${name}: ${declared}`;
     }
@@ -117,4 +127,17 @@ export function unmetNeed(
 ): string | undefined {
   const missing = (needs ?? []).filter((name) => typeof harness[name] !== "function");
   return missing.length === 0 ? undefined : `has a harness without ${missing.join(" and ")}`;
+}
+
+/** The members that a harness lacks and that cases need which apply to the store: what they show is not shown. */
+export function lackingOf(
+  members: readonly ConformanceCase[],
+  capabilities: StoreCapabilities,
+  harness: ConformanceHarness,
+): string[] {
+  const applying = members.filter(({ requires }) => unmetRequirement(requires, capabilities) === undefined);
+  // Without it the durability cases run, but over a database that was never away.
+  const needed = new Set<keyof ConformanceHarness>(capabilities.durable ? ["reopen"] : []);
+  for (const { needs = [] } of applying) for (const name of needs) needed.add(name);
+  return [...needed].filter((name) => typeof harness[name] !== "function").sort();
 }

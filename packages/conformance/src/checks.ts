@@ -43,3 +43,9 @@ function isPlain(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** The optional members that a harness has. */
+export function offeredBy(harness: ConformanceHarness): string[] {
+  const names = Object.keys(memberNames) as (keyof ConformanceHarness)[];
+  return names.filter((name) => name !== "create" && typeof harness[name] === "function");
+}

@@ -34,6 +34,6 @@ export {
   formatReport,
 } from "./report.ts";
 export { type ConformanceOptions, type RunOptions, runConformance } from "./run.ts";
-export { ConformanceError } from "./support/expect.ts";
+export { ConformanceError, type RepeatOptions } from "./support/expect.ts";
 export type { Change, TestMemory } from "./support/memory.ts";
 export type { MemoryModel } from "./support/model.ts";

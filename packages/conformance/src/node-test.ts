@@ -3,6 +3,7 @@ import { conformanceGroups } from "./case.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
 import { ConformanceSession, caseTimeout } from "./session.ts";
+import type { RepeatOptions } from "./support/expect.ts";
 
 /**
  * Registers the kit as tests of `node:test`: one `describe` with a test per case, run one after the other. A case that
@@ -23,7 +24,9 @@ export function describeConformance(
   options: ConformanceOptions = {},
 ): void {
   const normal = normalizeOptions(options);
-  const session = new ConformanceSession(harness, normal);
+  const repeat = (again: RepeatOptions) =>
+    `describeConformance(${JSON.stringify(name)}, harness, ${JSON.stringify(again)})`;
+  const session = new ConformanceSession(harness, { ...normal, repeat });
   describe(name, { concurrency: 1 }, () => {
     after(() => session.end());
     for (const group of conformanceGroups) {

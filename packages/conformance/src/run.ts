@@ -1,19 +1,23 @@
+import type { StoreCapabilities } from "@turnkeep/core";
 import {
   abortSignal,
   callback,
   type Fields,
+  integer,
   invalidOption,
   optional,
   quoted,
   such,
   takeOptions,
 } from "@turnkeep/core/store-kit";
-import { type ConformanceCase, type ConformanceGroup, conformanceGroups } from "./case.ts";
+import { type ConformanceCase, type ConformanceGroup, conformanceGroups, lackingOf } from "./case.ts";
 import { cases } from "./cases/index.ts";
+import { offeredBy } from "./checks.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { newSeed } from "./random.ts";
 import { type ConformanceReport, type ConformanceResult, createReport } from "./report.ts";
 import { ConformanceSession } from "./session.ts";
+import { describeError, type RepeatOptions } from "./support/expect.ts";
 
 /** Which cases to run, and how. */
 export interface ConformanceOptions {
@@ -37,6 +41,10 @@ export interface RunOptions extends ConformanceOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after each case. */
   readonly onResult?: ((result: ConformanceResult) => void) | undefined;
+  /** Ends the run after so many failed cases. The report then says so, and the store does not conform. Default: none. */
+  readonly bail?: number | undefined;
+  /** Ends the run after so many milliseconds, within a case if need be, which then does not count. Default: never. */
+  readonly totalMs?: number | undefined;
 }
 
 /** Options with every default filled in. */
@@ -47,17 +55,18 @@ export interface NormalOptions {
   readonly cases: readonly ConformanceCase[];
 }
 
+/** How a run goes on, and when it ends. */
+export type RunLimits = Pick<RunOptions, "signal" | "onResult" | "bail" | "totalMs">;
+
 const list = such<never>("a list", Array.isArray);
+const positive = such<number>("a positive number", (value) => Number(value) > 0);
 
 const fields = {
   groups: optional(list),
   names: optional(list),
   seed: optional(such<number>("a whole number", Number.isSafeInteger)),
-  path: optional(),
-  timeoutMs: optional(
-    such<number>("a positive number", (value) => Number(value) > 0),
-    60_000,
-  ),
+  path: optional(such<string>('a path as a failed case printed it, such as "3:1:0"', isPath)),
+  timeoutMs: optional(positive, 60_000),
   cases: optional(list, cases),
 } satisfies Fields<ConformanceOptions>;
 
@@ -65,13 +74,16 @@ const runFields = {
   ...fields,
   signal: optional(abortSignal),
   onResult: optional(callback),
+  bail: optional(integer(1)),
+  totalMs: optional(positive),
 } satisfies Fields<RunOptions>;
 
 /**
  * Runs the cases over a store, one after the other, and returns a report. Skipped cases follow from the store's
- * `capabilities` and from what the harness lacks of `rawRead`, `rawWrite`, `rawRemove`, `fault` and `given`. A failing store does
- * not make the call reject: the report shows it. The call rejects if the harness fails, and with
- * `INVALID_OPTION` for invalid options, options that select no case, or a harness with a misspelt member.
+ * `capabilities` and from what the harness lacks, which the report names. A failing store does not make the call reject,
+ * nor what it throws in the background: the report shows it. Nor does a harness whose `destroy` fails: `harnessFailure`.
+ * The call rejects if the harness fails before, and with `INVALID_OPTION` for invalid options, options that select no
+ * case, a `path` that leads nowhere, or a harness with a misspelt member.
  *
  * @example
  * ```ts
@@ -89,21 +101,86 @@ export async function runConformance(
   harness: ConformanceHarness,
   options?: RunOptions,
 ): Promise<ConformanceReport> {
-  const { signal, onResult, ...others } = takeOptions("The kit's options", runFields, options);
-  const normal = chosen(others);
-  const session = new ConformanceSession(harness, normal);
-  try {
-    const results: ConformanceResult[] = [];
-    for (const member of normal.cases) {
-      signal?.throwIfAborted();
-      const result = await session.run(member);
-      results.push(result);
-      onResult?.(result);
+  const { signal, onResult, bail, totalMs, ...others } = takeOptions("The kit's options", runFields, options);
+  const repeat = (again: RepeatOptions) => `runConformance(harness, ${JSON.stringify(again)})`;
+  return runCases(harness, chosen(others), repeat, { signal, onResult, bail, totalMs });
+}
+
+/** The same of options that are complete; `repeat` tells how whoever calls it repeats a failure. */
+export async function runCases(
+  harness: ConformanceHarness,
+  normal: NormalOptions,
+  repeat: (again: RepeatOptions) => string,
+  limits: RunLimits,
+): Promise<ConformanceReport> {
+  const date = new Date().toISOString();
+  const session = new ConformanceSession(harness, { ...normal, repeat });
+  const results: ConformanceResult[] = [];
+  const { capabilities, stopped } = await runAll(session, normal.cases, limits, results).catch(
+    async (error: unknown) => {
+      // What failed first is what the caller has to know.
+      await session.end().catch(() => {});
+      throw error;
+    },
+  );
+  const harnessFailure = await session.end().then(
+    () => undefined,
+    (error: unknown) => ({ message: describeError(error), error }),
+  );
+  const ran = new Set(results.map(({ name }) => name));
+  const whole =
+    stopped === undefined && normal.path === undefined && cases.every(({ name }) => ran.has(name));
+  return createReport(
+    {
+      date,
+      seed: normal.seed,
+      capabilities,
+      offered: offeredBy(harness),
+      lacking: lackingOf(cases, capabilities, harness),
+      whole,
+      casesOfTheKit: cases.length,
+      stopped,
+      harnessFailure,
+    },
+    results,
+  );
+}
+
+interface Ended {
+  readonly capabilities: StoreCapabilities;
+  /** Why it ended before the last case; `undefined`: it did not. */
+  readonly stopped: string | undefined;
+}
+
+/** Runs the cases in turn and adds their results. */
+async function runAll(
+  session: ConformanceSession,
+  members: readonly ConformanceCase[],
+  { signal, onResult, bail, totalMs = Number.POSITIVE_INFINITY }: RunLimits,
+  results: ConformanceResult[],
+): Promise<Ended> {
+  const end = performance.now() + totalMs;
+  const capabilities = await session.capabilities();
+  let failed = 0;
+  for (const member of members) {
+    signal?.throwIfAborted();
+    if (failed === bail) return { capabilities, stopped: `${failed} failed, as many as bail allows` };
+    const leftMs = end - performance.now();
+    const result = leftMs > 0 ? await session.run(member, leftMs) : undefined;
+    if (result === undefined) {
+      const stopped = `its ${totalMs} ms were over before the case "${member.name}" had ended`;
+      return { capabilities, stopped };
     }
-    return createReport(normal.seed, await session.capabilities(), results);
-  } finally {
-    await session.end();
+    if (result.status === "failed") failed++;
+    results.push(result);
+    onResult?.(result);
   }
+  return { capabilities, stopped: undefined };
+}
+
+/** As fast-check writes them. */
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && /^\d{1,6}(:\d{1,6})*$/.test(value);
 }
 
 /** The same without what only a run takes. Errors: `INVALID_OPTION`, also for a group or name without cases. */

@@ -1,19 +1,27 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
+import { blamed, watched } from "./background.ts";
 import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
 import { checkHarness } from "./checks.ts";
 import type { ConformanceContext } from "./context.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
+import { PathError } from "./path-error.ts";
 import { createRandom, hex } from "./random.ts";
 import type { ConformanceResult } from "./report.ts";
-import { ConformanceError, tell } from "./support/expect.ts";
+import { ConformanceError, describeError, type RepeatOptions, tell } from "./support/expect.ts";
 import { TestMemory } from "./support/memory.ts";
+import { ends, type Failure, outcome, pass, within } from "./time-limits.ts";
 
 export interface SessionOptions {
   readonly seed: number;
   readonly path?: string | undefined;
   /** Milliseconds a case may take. */
   readonly timeoutMs: number;
+  /** How whoever runs the cases repeats a failure, as a text to copy. */
+  readonly repeat: (options: RepeatOptions) => string;
 }
+
+/** What {@link ends} is asked with: long enough for a slow store, short beside a case's own limit. */
+const probeMs = 5_000;
 
 const heavyFactor = 5;
 
@@ -29,6 +37,7 @@ export class ConformanceSession {
   /** Apart from the seed, so that a run with an earlier seed does not meet the earlier run's data. */
   readonly #nonce: string = hex(Math.random) + hex(Math.random);
   #clients: readonly [ChatMemoryStore, ChatMemoryStore] | undefined;
+  #lastFailed: string | undefined;
 
   constructor(harness: ConformanceHarness, options: SessionOptions) {
     checkHarness(harness);
@@ -36,42 +45,103 @@ export class ConformanceSession {
     this.#options = options;
   }
 
+  /** What the store declares. Rejects also with what it throws in the background when it is made. */
   async capabilities(): Promise<StoreCapabilities> {
-    return (await this.#open())[0].capabilities;
+    const { answer, raised } = await watched(() => this.#open());
+    if (raised !== undefined) throw raised.error;
+    return answer[0].capabilities;
   }
 
-  /** Runs one case, or skips it by what the store declares. Rejects only if the harness fails. */
-  async run(member: ConformanceCase): Promise<ConformanceResult> {
-    const { name, group, sentence } = member;
-    const capabilities = await this.capabilities();
-    const reason = unmetRequirement(member.requires, capabilities) ?? unmetNeed(member.needs, this.#harness);
-    if (reason !== undefined) return { name, group, sentence, status: "skipped", reason };
+  /**
+   * Runs one case, or skips it by what the store declares. `undefined`: it was cut off after `leftMs`, before its own
+   * limit. Rejects only if the harness fails, and with a {@link PathError}.
+   */
+  async run(
+    member: ConformanceCase,
+    leftMs: number = Number.POSITIVE_INFINITY,
+  ): Promise<ConformanceResult | undefined> {
+    const { answer, raised } = await watched((seen) => this.#run(member, leftMs, seen));
+    const result = raised === undefined ? answer : blamed(member, answer, raised);
+    if (result?.status === "failed") this.#lastFailed = member.name;
+    return result;
+  }
 
+  async #run(
+    member: ConformanceCase,
+    leftMs: number,
+    raised: Promise<void>,
+  ): Promise<ConformanceResult | undefined> {
+    const { name, group } = member;
+    const { capabilities } = (await this.#open())[0];
+    const reason = unmetRequirement(member.requires, capabilities) ?? unmetNeed(member.needs, this.#harness);
+    if (reason !== undefined) return { name, group, sentence: member.sentence, status: "skipped", reason };
+
+    const started = performance.now();
+    const ended = await this.#attempt(member, capabilities, leftMs, raised);
+    const durationMs = Math.round(performance.now() - started);
+    if (ended === undefined) return { name, group, sentence: member.sentence, status: "passed", durationMs };
+    const { error, hint } = ended;
+    if (error instanceof PathError) throw error;
+    if (ended.cutOff) return undefined;
+    const { repeat, sentence = member.sentence } = error instanceof ConformanceError ? error : {};
+    const again = repeat === undefined ? [] : [`to repeat it: ${this.#options.repeat(repeat)}`];
+    const message = [tell(error), ...hint, ...again].join("\n");
+    const status = member.provisional ? "warned" : "failed";
+    return { name, group, sentence, status, durationMs, message, error };
+  }
+
+  /** Runs a case and clears up after it. `undefined`: it passed. */
+  async #attempt(
+    member: ConformanceCase,
+    capabilities: StoreCapabilities,
+    leftMs: number,
+    raised: Promise<void>,
+  ): Promise<(Failure & { readonly cutOff: boolean; readonly hint: readonly string[] }) | undefined> {
+    const { timeoutMs } = this.#options;
+    const ownMs = caseTimeout(member, timeoutMs);
     const deadline = new AbortController();
     const extra: ChatMemoryStore[] = [];
     const dying: ChatMemoryStore[] = [];
     const memoryIds = new Set<string>();
     const context = this.#context(member, capabilities, { signal: deadline.signal, extra, dying, memoryIds });
-    const started = performance.now();
-    const failure = await outcome(
-      member.run(context),
-      caseTimeout(member, this.#options.timeoutMs),
-      deadline,
-    );
-    await outcome(this.#cleanUp(extra, dying, memoryIds), this.#options.timeoutMs, new AbortController());
-    const durationMs = Math.round(performance.now() - started);
-    if (failure === undefined) return { name, group, sentence, status: "passed", durationMs };
-    const message = tell(failure.error);
-    const status = member.provisional ? "warned" : "failed";
-    return { name, group, sentence, status, durationMs, message, error: failure.error };
+    const failure = await outcome(member.run(context), Math.min(ownMs, leftMs), deadline, raised);
+    const late = failure?.late ?? false;
+    const cutOff = late && leftMs < ownMs;
+    const hint = late && !cutOff ? await this.#whyLate(member.name) : [];
+    await outcome(this.#cleanUp(extra, dying, memoryIds), timeoutMs, new AbortController());
+    return failure && { ...failure, cutOff, hint };
+  }
+
+  /**
+   * What to tell of a case that did not end, if the clients of the run no longer answer at all. The cases after it get
+   * new ones: they are not to fail by what an earlier case has kept.
+   */
+  async #whyLate(name: string): Promise<string[]> {
+    const ms = Math.min(probeMs, this.#options.timeoutMs);
+    const answers = (client: ChatMemoryStore) =>
+      ends(async () => client.getMessages(`probe-${this.#nonce}`), ms);
+    const own = [...new Set(this.#clients)];
+    if (own.length > 0 && (await Promise.all(own.map(answers))).every(Boolean)) return [];
+    await this.#closeClients();
+    const [fresh] = (await this.#open().catch(() => undefined)) ?? [];
+    const others =
+      fresh !== undefined && (await answers(fresh))
+        ? "a new client does, so the next cases have new ones"
+        : "nor does a new client";
+    const before = this.#lastFailed === undefined ? "" : ` (the last that failed: "${this.#lastFailed}")`;
+    return [
+      `the clients of the run do not even answer a read any more; ${others}. This case, or one before it${before}, has kept ` +
+        "what the others wait for, such as a connection of the pool or a lock.",
+      `to see whether it hangs alone: ${this.#options.repeat({ names: [name], seed: this.#options.seed })}`,
+    ];
   }
 
   /** Runs one case inside a test of a runner, which is skipped or fails as the case does. */
   async runAsTest(member: ConformanceCase, skip: (reason: string) => void): Promise<void> {
     const result = await this.run(member);
-    if (result.status === "skipped") skip(`the store ${result.reason}`);
-    if (result.status === "warned") skip(`warning: ${result.message}`);
-    if (result.status === "failed") {
+    if (result?.status === "skipped") skip(`the store ${result.reason}`);
+    if (result?.status === "warned") skip(`warning: ${result.message}`);
+    if (result?.status === "failed") {
       const text = `${result.message}\nContract: ${result.sentence}\nSeed: ${this.#options.seed}`;
       throw new Error(text, { cause: result.error });
     }
@@ -79,8 +149,13 @@ export class ConformanceSession {
 
   /** Closes the clients and ends what the harness made. */
   async end(): Promise<void> {
-    await this.#closeClients();
-    await this.#answered("destroy", () => this.#harness.destroy?.());
+    const { raised } = await watched(async () => {
+      await this.#closeClients();
+      await this.#answered("destroy", () => this.#harness.destroy?.());
+    });
+    if (raised === undefined) return;
+    const text = `When the run ended, there was ${raised.how}: ${describeError(raised.error)}`;
+    throw new Error(text, { cause: raised.error });
   }
 
   /** What a member of the harness answers. Rejects where it does not: a run that waits for ever reports nothing. */
@@ -236,46 +311,4 @@ function offered<T>(member: T | undefined, name: string): T {
   if (member === undefined)
     throw new Error(`The case uses ${name} of the harness without naming it in needs`);
   return member;
-}
-
-/** Timers may fire a little early; this does not. */
-async function pass(ms: number): Promise<void> {
-  const end = performance.now() + ms;
-  for (let left = ms; left > 0; left = end - performance.now()) {
-    await new Promise((resolve) => setTimeout(resolve, Math.ceil(left)));
-  }
-}
-
-/** What a case threw, boxed; `undefined`: it passed. */
-async function outcome(
-  running: Promise<unknown>,
-  timeoutMs: number,
-  deadline: AbortController,
-): Promise<{ error: unknown } | undefined> {
-  const late = () => {
-    const error = new ConformanceError(
-      `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
-    );
-    deadline.abort(error);
-    return error;
-  };
-  try {
-    await within(timeoutMs, running, late);
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** What comes within so many milliseconds; rejects with `late` where nothing does. */
-async function within<T>(ms: number, running: T | Promise<T>, late: () => Error): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([running, end]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

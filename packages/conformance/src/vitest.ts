@@ -3,6 +3,7 @@ import { conformanceGroups } from "./case.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
 import { ConformanceSession, caseTimeout } from "./session.ts";
+import type { RepeatOptions } from "./support/expect.ts";
 
 /** Even if the configuration runs tests concurrently. Vitest 5 has no `describe.sequential`. */
 const oneByOne = { concurrent: false };
@@ -26,7 +27,9 @@ export function describeConformance(
   options: ConformanceOptions = {},
 ): void {
   const normal = normalizeOptions(options);
-  const session = new ConformanceSession(harness, normal);
+  const repeat = (again: RepeatOptions) =>
+    `describeConformance(${JSON.stringify(name)}, harness, ${JSON.stringify(again)})`;
+  const session = new ConformanceSession(harness, { ...normal, repeat });
   describe(name, oneByOne, () => {
     afterAll(() => session.end());
     for (const group of conformanceGroups) {

@@ -10,6 +10,7 @@ import { brokenEdges } from "./broken-edges.ts";
 import { brokenExpiry } from "./broken-expiry.ts";
 import { brokenExpiryRaces } from "./broken-expiry-races.ts";
 import { brokenFaults } from "./broken-faults.ts";
+import { brokenFull } from "./broken-full.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenKeys } from "./broken-keys.ts";
 import { brokenLarge } from "./broken-large.ts";
@@ -32,6 +33,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenVersions,
   ...brokenReads,
   ...brokenHistory,
+  ...brokenFull,
   ...brokenNames,
   ...brokenContents,
   ...brokenLives,

@@ -1,56 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { main } from "../src/command/main.ts";
 import { type ConformanceReport, cases } from "../src/index.ts";
 import { builtKit, folderWith } from "./command-folder.ts";
+import { inProcess, runIn, shellIn } from "./command-run.ts";
 
 let kit = "";
 beforeAll(async () => {
   kit = await builtKit({ bin: "src/bin.ts" });
 });
-
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs the command in a folder; `onOutput` sees what it has written so far, and may send it a signal. */
-async function run(
-  cwd: string,
-  args: readonly string[],
-  onOutput?: (out: string, kill: (signal: NodeJS.Signals) => void) => void,
-): Promise<Ended> {
-  const child = spawn(process.execPath, [join(kit, "bin.js"), ...args], { cwd, stdio: "pipe" });
-  let [out, err] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-    onOutput?.(out, (signal) => child.kill(signal));
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
-  });
-  const [status] = await once(child, "close");
-  return { status: status as number | null, out, err };
-}
-
-/** The same in this process. */
-async function inProcess(cwd: string, args: readonly string[]): Promise<Ended> {
-  const ended = { status: null as number | null, out: "", err: "" };
-  ended.status = await main(args, {
-    cwd,
-    out: (text) => {
-      ended.out += text;
-    },
-    err: (text) => {
-      ended.err += text;
-    },
-  });
-  return ended;
-}
 
 const good = `import { referenceHarness } from "../../reference.js";
 export default referenceHarness();
@@ -85,7 +44,15 @@ export const broken = (fault: string) => referenceHarness({
 describe("turnkeep-conformance", () => {
   it("runs a harness of TypeScript, and says which sentence is not kept and what was seen", async () => {
     const folder = folderWith(kit, typed);
-    const ended = await run(folder, ["./my-store.ts", "--group", "basic", "--group", "list", "--seed", "42"]);
+    const ended = await runIn(kit, folder, [
+      "./my-store.ts",
+      "--group",
+      "basic",
+      "--group",
+      "list",
+      "--seed",
+      "42",
+    ]);
     expect(ended.err).toBe("failed so far: basic: the owner is the one given at the beginning\n");
     expect(ended.out).toContain("./my-store.ts: 39 cases, seed 42\n");
     expect(ended.out).toContain(
@@ -109,9 +76,13 @@ describe("turnkeep-conformance", () => {
     ],
     ["store.cts", 'module.exports = async () => (await import("../../reference.js")).referenceHarness();\n'],
   ])("runs %s", async (name, text) => {
-    const { status, out, err } = await run(folderWith(kit, { [name]: text }), [name, "--group", "order"]);
+    const { status, out, err } = await runIn(kit, folderWith(kit, { [name]: text }), [
+      name,
+      "--group",
+      "order",
+    ]);
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(out).toMatch(/Conforms: \d+ passed; seed \d+\n$/);
+    expect(out).toMatch(/Passed a part of the kit \(\d+ of \d+ cases\): \d+ passed; seed \d+\n$/);
   });
 
   it("gives a CommonJS driver to every file that imports it", async () => {
@@ -127,7 +98,7 @@ if (!(open() instanceof Driver)) throw new Error("two drivers");
 export default referenceHarness();
 `,
     };
-    const { status, err } = await run(folderWith(kit, files), ["my-store.ts", "--group", "order"]);
+    const { status, err } = await runIn(kit, folderWith(kit, files), ["my-store.ts", "--group", "order"]);
     expect({ status, err }).toEqual({ status: 0, err: "" });
   });
 
@@ -136,12 +107,16 @@ export default referenceHarness();
     const files = ["--json", "out/report.json", "--badge", "out/badge.svg"];
     const read = (name: string) => readFileSync(join(folder, "out", name), "utf8");
 
-    expect((await run(folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status).toBe(
-      1,
-    );
-    const failed = JSON.parse(read("report.json")) as ConformanceReport & { kit: string };
+    expect(
+      (await runIn(kit, folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status,
+    ).toBe(1);
+    const failed = JSON.parse(read("report.json")) as ConformanceReport & { versions: object };
     expect(failed).toMatchObject({ ok: false, capabilities: { list: false }, counts: { failed: 1 } });
-    expect(failed.kit).toMatch(/^\d+\.\d+\.\d+/);
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
+    expect(failed.versions).toEqual({ kit: version, core: version, node: process.versions.node });
+    expect(failed.date).toBe(new Date(failed.date).toISOString());
+    expect(failed).toMatchObject({ whole: false, casesOfTheKit: cases.length, lacking: expect.any(Array) });
+    expect(failed.offered).toEqual(expect.arrayContaining(["fault", "given", "rawRead", "reopen"]));
     const member = failed.results.find(({ status }) => status === "failed");
     expect(member).toMatchObject({
       sentence: "Set when the memory begins; ignored later.",
@@ -150,12 +125,12 @@ export default referenceHarness();
     expect(member).not.toHaveProperty("error");
     expect(read("badge.svg")).toContain("<title>turnkeep store: 1 failed</title>");
 
-    expect((await run(folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
+    expect((await runIn(kit, folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
     const part = cases.filter(({ group }) => group === "order").length;
     expect(read("badge.svg")).toContain(`turnkeep store: ${part} of ${cases.length} cases passed`);
   });
 
-  it("repeats a failed sequence by the seed and path that the report prints", async () => {
+  it("repeats a failed sequence by the line that the report prints", async () => {
     const folder = folderWith(kit, {
       "bad.ts": `import { referenceHarness } from "../../reference.js";
 export default referenceHarness({
@@ -165,20 +140,21 @@ export default referenceHarness({
 });
 `,
     });
-    const first = await run(folder, ["bad.ts", "--group", "model", "--name", "random sequences"]);
-    const [, seed = "", path = ""] = /"seed":(-?\d+),"path":"([\d:]+)"/.exec(first.out) ?? [];
-    expect(path).not.toBe("");
-    const args = [
+    const name = "random sequences";
+    const first = await runIn(kit, folder, [
       "bad.ts",
       "--group",
       "model",
       "--name",
-      "random sequences",
-      `--seed=${seed}`,
-      "--path",
-      path,
-    ];
-    const again = await run(folder, args);
+      name,
+      "--timeout",
+      "59000",
+    ]);
+    expect(first.out).toContain("contract: Absent: unchanged.\n");
+    const line = /to repeat it: npx (turnkeep-conformance .+)\n/.exec(first.out)?.[1] ?? "";
+    expect(line).toContain("--timeout 59000");
+    const again = await shellIn(kit, folder, line);
+    expect(again.status).toBe(1);
     const steps = (text: string) => text.split("\n").filter((line) => line.trim().startsWith("- "));
     expect(steps(again.out)).toEqual(steps(first.out));
     expect(steps(again.out).length).toBeGreaterThan(0);
@@ -242,6 +218,9 @@ export default { ...harness, destroy() { throw new Error("the container stays");
     [["a.ts", "--seed", "many"], '--seed must be a whole number, not "many".'],
     [["a.ts", "--seed", ""], '--seed must be a whole number, not "".'],
     [["a.ts", "--path", "1:2"], "give --seed too"],
+    [["a.ts", "--seed", "1", "--path", "nonsense"], "path must be a path as a failed case printed it"],
+    [["a.ts", "--bail", "0"], '--bail must be a positive number of cases, not "0".'],
+    [["a.ts", "--total", "1h"], '--total must be a positive number of milliseconds, not "1h".'],
     [["a.ts", "--timeout", "1s"], '--timeout must be a positive number of milliseconds, not "1s".'],
     [["a.ts", "--timeout", "0"], '--timeout must be a positive number of milliseconds, not "0".'],
     [["a.ts", "--json", "a.ts/report.json"], "a.ts/report.json cannot be written"],
@@ -271,7 +250,7 @@ export default {
 `,
     });
     let sent = false;
-    const ended = await run(folder, ["slow.mjs"], (out, kill) => {
+    const ended = await runIn(kit, folder, ["slow.mjs"], (out, kill) => {
       if (!sent && out.includes("the first case runs")) kill("SIGINT");
       sent ||= out.includes("the first case runs");
     });
@@ -316,16 +295,16 @@ export default {
 
   it("ends though the harness leaves a timer behind", async () => {
     const folder = folderWith(kit, { "open.mjs": `setInterval(() => {}, 1000);\n${good}` });
-    expect((await run(folder, ["open.mjs", "--group", "order"])).status).toBe(0);
+    expect((await runIn(kit, folder, ["open.mjs", "--group", "order"])).status).toBe(0);
   });
 
   it("says how it is used, and its version", async () => {
     const folder = folderWith(kit, {});
-    expect(await run(folder, ["--help"])).toMatchObject({
+    expect(await runIn(kit, folder, ["--help"])).toMatchObject({
       status: 0,
       err: "",
       out: expect.stringContaining("Exit status: 0"),
     });
-    expect((await run(folder, ["-v"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await runIn(kit, folder, ["-v"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

@@ -94,3 +94,49 @@ const withoutListing: ConformanceHarness = {
 describeConformance("keyValueStore without a listing", withoutListing, {
   groups: ["basic", "list", "ids", "ttl", "lifecycle", "model"],
 });
+
+const small = new Map<string, string>();
+
+/** As etcd does: values of 1.5 MiB at most, and what is larger is refused in words of its own. */
+function checkSize(key: string, value: string): void {
+  if (Buffer.byteLength(key) + Buffer.byteLength(value) > 1.5 * 1024 * 1024) {
+    throw new Error("etcdserver: request is too large");
+  }
+}
+
+function checkKey(key: string): void {
+  if (!/^[0-9a-f]{2,1024}$/.test(key)) throw new Error("a key of digits was expected");
+}
+
+describeConformance("keyValueStore over a database as small as etcd", {
+  create: ({ ttlMs }) =>
+    keyValueStore<string>({
+      ttlMs,
+      now,
+      durable: true,
+      shared: true,
+      keys: "hex",
+      maxMemoryBytes: 1_500_000,
+      get: async (key) => {
+        checkKey(key);
+        const value = small.get(key);
+        return value === undefined ? undefined : { value, revision: value };
+      },
+      compareAndSet: async (key, value, revision) => {
+        checkKey(key);
+        checkSize(key, value);
+        if (small.get(key) !== revision) return false;
+        small.set(key, value);
+        return true;
+      },
+      delete: async (key, revision) =>
+        (revision === undefined || small.get(key) === revision) && small.delete(key),
+      list: async ({ after, limit }) =>
+        [...small.keys()]
+          .sort()
+          .filter((key) => after === undefined || key > after)
+          .slice(0, limit),
+    }),
+  advance,
+  rawRead: (memoryId) => [small.get(Buffer.from(memoryId).toString("hex")) ?? ""],
+});

@@ -59,7 +59,7 @@ const honestStores: readonly (readonly [
 
 test.each(honestStores)("a store that %s conforms", async (_, store, chosen) => {
   const report = await runConformance(referenceHarness(store), chosen);
-  expect(formatReport(report)).toContain("Conforms");
+  expect(formatReport(report)).toContain("Passed a part of the kit");
 });
 
 test("a store whose calls wait for each other is not kept from its writes by the kit's own", async () => {
@@ -83,7 +83,7 @@ test("a store whose calls wait for each other is not kept from its writes by the
     }),
   });
   const report = await runConformance(harness, { names: ["fifty writers"] });
-  expect(formatReport(report)).toContain("Conforms");
+  expect(formatReport(report)).toContain("Passed a part of the kit");
   // Each of 50 again and again until it is the one that wins: 1,275.
   expect(updates).toBeLessThan(550);
 });
@@ -114,7 +114,7 @@ test("a client that died is closed, and asked for nothing once its case has ende
     },
     { names: ["a process that dies between two steps of an update"] },
   );
-  expect(formatReport(report)).toContain("Conforms");
+  expect(formatReport(report)).toContain("Passed a part of the kit");
   expect({ deletes, open }).toEqual({ deletes: 0, open: 0 });
 });
 

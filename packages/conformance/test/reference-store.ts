@@ -13,6 +13,7 @@ import {
   type FoldedUpdate,
   foldUpdate,
   isInPlace,
+  memoryFullError,
   storedRows,
   storeError,
   throwIfAborted,
@@ -139,9 +140,9 @@ export function referenceStore(
         if (isInPlace(memoryId, update, memory?.version ?? null, stored)) return;
         const now = database.now();
         const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
-        write(() => {
-          database.memories.set(memoryId, { ...withChange(memory, update), updatedAt: now, expiresAt });
-        });
+        const changed = { ...withChange(memory, update), updatedAt: now, expiresAt };
+        checkRoom(memoryId, changed, capabilities.maxMemoryBytes);
+        write(() => database.memories.set(memoryId, changed));
       },
 
       async remove(arrive, memoryId, expected) {
@@ -181,6 +182,13 @@ export function referenceStore(
       },
     },
   ).store;
+}
+
+/** Refuses what would exceed the declared limit of a memory. */
+function checkRoom(memoryId: string, memory: StoredMemory, limit: number | undefined): void {
+  if (limit === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(memory));
+  if (bytes > limit) throw memoryFullError(memoryId, bytes, limit);
 }
 
 function snapshotOf({ version, nextSeq, owner, head, rows }: StoredMemory, known?: string): MemorySnapshot {

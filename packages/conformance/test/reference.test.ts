@@ -16,6 +16,7 @@ test("a correct store passes every case", async () => {
     "what leaves a store without history is gone",
     "a store without history says so",
     "a store without a listing says so",
+    "a full memory says so before anything is written, and goes on once there is room",
   ]);
 });
 
@@ -24,6 +25,7 @@ const declared: Partial<StoreCapabilities>[] = [
   { list: false },
   { ttl: false },
   { shared: false, durable: false },
+  { maxMessageBytes: 512 * 1024, maxMemoryBytes: 1024 * 1024 },
   { history: false, list: false, ttl: false, shared: false, durable: false, delta: false, readSteps: 2 },
 ];
 
@@ -40,3 +42,14 @@ test.each(declared)(
     }
   },
 );
+
+test("limits that are declared are shown, and only what is larger is skipped", async () => {
+  const capabilities = { maxMessageBytes: 512 * 1024, maxMemoryBytes: 1024 * 1024 };
+  const report = await runConformance(referenceHarness({ capabilities }), { groups: ["sizes"] });
+  const lines = formatReport(report).split("\n");
+  expect(lines[0]).toContain("maxMessageBytes 524288 and maxMemoryBytes 1048576");
+  expect(lines).toContain(
+    "skipped sizes: a hundred messages of 1 MB live at once (the store declares maxMessageBytes: 524288)",
+  );
+  expect(report.counts.skipped).toBe(5);
+});

@@ -1,3 +1,4 @@
+import type { MemoryCallOptions } from "./memory-call-options.ts";
 import type { MemoryEvent } from "./memory-events.ts";
 import type { Processor } from "./processors/processor.ts";
 import type { ProviderProfile } from "./provider-profile.ts";
@@ -61,3 +62,14 @@ export type MemoryPlace =
 
 /** What a memory does, and where it is kept. */
 export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
+
+/** Options of `viewOf`: what a memory has for its views. A list has nowhere to keep a summary. */
+export interface ViewOfOptions<M>
+  extends Pick<
+      MemoryPolicy<M>,
+      "window" | "systemFirst" | "processors" | "profile" | "repair" | "timeoutMs" | "onEvent"
+    >,
+    MemoryCallOptions {
+  /** The model that is asked, for profiles that leave out what another model has made. */
+  readonly model?: string | undefined;
+}

@@ -1,16 +1,23 @@
-import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
-import type { MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
+import type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "./memory-call-options.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
 
 declare const entryBrand: unique symbol;
 
-/** A message with your own id, the model that made it, or the time when it was said. Made by {@link entry}. */
+/** A message with your own id, the model and the tools that it was made with, or when it was said. Made by {@link entry}. */
 export interface Entry<M> {
   readonly [entryBrand]: true;
   readonly message: M;
   readonly id: string | undefined;
   readonly model: string | undefined;
+  readonly toolsKey: string | undefined;
   readonly createdAt: number | undefined;
 }
 
@@ -99,8 +106,9 @@ export interface ChatMemory<M> {
    * with an id of your own ({@link entry}) is ignored if it was added before and is still kept, in memory or in history;
    * an id that was removed, cleared or erased is free again.
    *
-   * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `VERSION_CONFLICT`
-   * (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an invalid number).
+   * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `MEMORY_FULL`,
+   * `VERSION_CONFLICT` (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an
+   * invalid number).
    */
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   /**
@@ -124,6 +132,23 @@ export interface ChatMemory<M> {
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /**
+   * The live messages, each with its id, place, time and state, oldest first; the system message of `systemFirst` stands
+   * in front. Nothing is evicted for a limit that has shrunk, repaired or processed; a summary is among them. As cheap
+   * as `messages`, and counts as a look at the memory (see {@link ChatMemory.set}).
+   *
+   * Errors: `INVALID_OPTION`.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * await memory.add(user("Hello"));
+   * console.log((await memory.entries()).map(({ seq, message }) => [seq, message.role])); // [[1, "user"]]
+   * ```
+   */
+  entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
+  /**
    * What the view that `messages` returns is made of, and what became of each message, shown or not: use it to find out
    * what the model saw, or why a message is missing. Never writes, and does not count as a look at the memory (see
    * {@link ChatMemory.set}).
@@ -145,6 +170,9 @@ export interface ChatMemory<M> {
   prompt(options?: ViewOptions<M>): Promise<Prompt<M>>;
   /**
    * Replaces the memory in one step. What was there becomes superseded and stays in history. Returns the ids.
+   *
+   * A provider's compaction among the messages hides none of them: the window that a provider returns from compacting
+   * may hold messages that the compaction does not stand for.
    *
    * Errors: as `add`; `INVALID_OPTION` for no messages; `ID_CONFLICT` for an id used before; `VERSION_CONFLICT`, with
    * nothing changed, if somebody else wrote since this instance last looked (`messages`, `prompt`) or, if it never did,
@@ -191,11 +219,11 @@ export interface ChatMemory<M> {
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
   /**
-   * Deletes a message and the rest of its step, from memory and history. Returns the ids it deleted, perhaps none; if an
-   * attempt's outcome stayed unknown, the ids it was to delete that are gone.
+   * Deletes a message and the rest of its step ({@link RemoveOptions.only}: the message alone), from memory and history.
+   * Returns the ids it deleted, perhaps none; if an attempt's outcome stayed unknown, the ids it was to delete that are gone.
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, `NOT_FOUND` by {@link RemovalOptions.mustExist}.
    */
-  remove(messageId: string, options?: RemovalOptions): Promise<string[]>;
+  remove(messageId: string, options?: RemoveOptions): Promise<string[]>;
   /**
    * Holds on to the conversation as this instance last knew it, and to a message in it, live or evicted. Pass the result
    * as `mustExist` of what you write later: after `clear` or `erase`, also if the conversation has begun anew, and after

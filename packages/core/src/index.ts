@@ -19,7 +19,7 @@ export type {
   Shrunk,
   TransactionOptions,
 } from "./chat-memory.ts";
-export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy } from "./chat-memory-options.ts";
+export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy, ViewOfOptions } from "./chat-memory-options.ts";
 export {
   isTurnkeepError,
   TurnkeepError,
@@ -35,7 +35,20 @@ export { modelMessageFormat } from "./format/model-message-format.ts";
 export { createChatMemories } from "./memory/create-chat-memories.ts";
 export { createChatMemory } from "./memory/create-chat-memory.ts";
 export { entry } from "./memory/entry.ts";
-export type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
+export {
+  type RecallInput,
+  type RecallTool,
+  type RecallToolOptions,
+  recallTool,
+} from "./memory/recall-tool.ts";
+export { viewOf } from "./memory/view-of.ts";
+export type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 export type {

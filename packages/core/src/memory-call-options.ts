@@ -46,3 +46,12 @@ export interface RemovalOptions extends MemoryCallOptions {
    */
   readonly mustExist?: boolean | Anchor | undefined;
 }
+
+/** Options of `remove`. */
+export interface RemoveOptions extends RemovalOptions {
+  /**
+   * Deletes this message alone, and leaves the rest of its step: for one that should never have been said. A result
+   * whose call is gone is then not shown, and a call whose result is gone is shown as interrupted. Default `false`.
+   */
+  readonly only?: boolean | undefined;
+}

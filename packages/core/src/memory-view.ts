@@ -38,6 +38,12 @@ export interface ViewOptions<M> extends MemoryCallOptions {
    * literally: the dated name in a response differs from the alias in the request.
    */
   readonly model?: string | undefined;
+  /**
+   * Names the tools of the request, for example a hash of their definitions. They stand before all messages: a provider that
+   * binds reasoning to what it was made from (see the `profile`) refuses what was made under others, so it is left out, with
+   * all reasoning before it. What this instance then adds is kept under the same name; elsewhere, name it in {@link entry}.
+   */
+  readonly toolsKey?: string | undefined;
 }
 
 /** Options of `explain`: those of the view that it explains, and more. */

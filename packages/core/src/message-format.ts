@@ -108,7 +108,10 @@ export interface MessageFormat<M> {
   toolResults(message: M): readonly ToolResultRef[];
   approvals(message: M): readonly ApprovalRef[];
   hasReasoning(message: M): boolean;
-  /** Whether it is a provider's own compaction item: nothing before the newest one counts. */
+  /**
+   * Whether it is a provider's own compaction item: nothing before the newest one counts, but what was `set` together
+   * with it.
+   */
   isBoundary(message: M): boolean;
   /** Whether it holds nothing that a provider would see: no text but blanks, no part. */
   isEmpty(message: M): boolean;

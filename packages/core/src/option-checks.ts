@@ -1,5 +1,4 @@
-import { invalidOption, type TurnkeepError } from "./errors.ts";
-import { show } from "./stores/text.ts";
+import { invalidOption, show, type TurnkeepError } from "./errors.ts";
 import { kindOf } from "./values.ts";
 import type { TokenCounter } from "./window-options.ts";
 

@@ -1,7 +1,6 @@
-import { invalidOption } from "./errors.ts";
+import { invalidOption, quoted } from "./errors.ts";
 import { isRecord } from "./format/to-plain.ts";
 import { type Check, elsewhere, wrongOption } from "./option-checks.ts";
-import { quoted } from "./stores/text.ts";
 import { kindOf } from "./values.ts";
 
 /** An option that may be left out, and what it is then. */

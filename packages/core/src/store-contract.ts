@@ -149,6 +149,8 @@ export interface StoreCapabilities {
   readonly readSteps: 1 | 2;
   /** The largest message, as UTF-8 bytes of `payload` and `meta` together. */
   readonly maxMessageBytes: number;
+  /** The largest memory with its history, in UTF-8 bytes as the store keeps it. Absent: as much as the database takes. */
+  readonly maxMemoryBytes?: number | undefined;
 }
 
 /**
@@ -165,9 +167,11 @@ export interface StoreCapabilities {
  * - Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000;
  *   anything else is `INVALID_OPTION`. Two ids never share data.
  * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. A message of 1 MB
- *   (1,048,576 bytes) works in every store, and a hundred of them live at once. Numbers have no limit: not those of live
- *   messages, of changes in one update, of memories in a list, of what one sweep removes. The kit tries 12,000 messages,
- *   1,100 memories of one owner, and 150 that have expired.
+ *   (1,048,576 bytes) works, and a hundred of them live at once, in every store that does not declare less. A store may
+ *   declare a `maxMessageBytes` of 512 KB or more, and a `maxMemoryBytes` of 1 MB or more. An update that would exceed
+ *   `maxMemoryBytes` is `MEMORY_FULL` before anything is written; one that makes enough room applies.
+ *   Numbers have no limit: not those of live messages, of changes in one update, of memories in a list, of what one sweep
+ *   removes. The kit tries 12,000 messages, 1,100 memories of one owner, and 150 that have expired.
  * - An update that breaks the rules described here is `INVALID_OPTION` before anything is written. So is one that
  *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its
  *   id, a moved message exists.
@@ -198,7 +202,9 @@ export interface ChatMemoryStore {
   readonly capabilities: StoreCapabilities;
   /** The live messages of one memory, its version and head. An unknown id gives an empty snapshot, no error. */
   getMessages(memoryId: string, options?: ReadOptions): Promise<MemorySnapshot>;
-  /** Applies one change, all or none. Errors: `VERSION_CONFLICT`, `MESSAGE_TOO_LARGE`, `INVALID_OPTION`. */
+  /**
+   * Applies one change, all or none. Errors: `VERSION_CONFLICT`, `MESSAGE_TOO_LARGE`, `MEMORY_FULL`, `INVALID_OPTION`.
+   */
   updateMessages(memoryId: string, update: MemoryUpdate, options?: CallOptions): Promise<void>;
   /**
    * Deletes the memory and its history. Succeeds if there is none. Errors: `VERSION_CONFLICT` by

@@ -9,7 +9,22 @@
 
 export { abortSignal, onAbort, throwIfAborted } from "./abort.ts";
 export { CallQueue } from "./call-queue.ts";
-export { invalidOption, isTurnkeepError, TurnkeepError } from "./errors.ts";
+export {
+  conflictError,
+  corruptError,
+  errorCode,
+  invalidOption,
+  isTurnkeepError,
+  laterVersionError,
+  memoryFullError,
+  notReadyError,
+  quoted,
+  redactUrl,
+  refusedError,
+  show,
+  storeError,
+  TurnkeepError,
+} from "./errors.ts";
 export {
   callback,
   integer,
@@ -35,15 +50,5 @@ export { type OwnClient, ownClient } from "./stores/own-client.ts";
 export type { ListedMemory, NormalHistoryQuery, NormalListQuery } from "./stores/queries.ts";
 export { type Refusals, refusalOf } from "./stores/refusals.ts";
 export { runsOf } from "./stores/runs.ts";
-export {
-  conflictError,
-  corruptError,
-  errorCode,
-  laterVersionError,
-  notReadyError,
-  redactUrl,
-  refusedError,
-  storeError,
-} from "./stores/store-errors.ts";
-export { quoted, show, utf8Length } from "./stores/text.ts";
+export { utf8Length } from "./stores/text.ts";
 export { kindOf } from "./values.ts";

@@ -14,6 +14,16 @@ describe("shapes that are refused, by the place and not the content", () => {
     ["an array", ["secret"], "message must be one message"],
     ["no role", { content: "secret" }, "message.role"],
     ["a UI message", { role: "user", parts: [text] }, hint("uiMessageFormat()", "ai-sdk")],
+    ["Gemini's answer", { role: "model" }, hint("geminiFormat", "gemini")],
+    ["Gemini's content", { role: "user", parts: [{ text: "secret" }] }, hint("geminiFormat", "gemini")],
+    ["Bedrock's text", { role: "user", content: [{ text: "secret" }] }, hint("bedrockFormat", "bedrock")],
+    ["Bedrock's call", { role: "assistant", content: [{ toolUse: {} }] }, hint("bedrockFormat", "bedrock")],
+    [
+      "Ollama's calls",
+      { role: "assistant", content: "", tool_calls: [{ function: { name: "secret" } }] },
+      hint("ollamaFormat", "ollama"),
+    ],
+    ["Ollama's result", { role: "tool", tool_name: "secret", content: "" }, hint("ollamaFormat", "ollama")],
     [
       "OpenAI's calls",
       { role: "assistant", content: "secret", tool_calls: [{ id: "1" }] },

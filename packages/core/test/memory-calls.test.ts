@@ -584,6 +584,37 @@ describe("views", () => {
     await memory.set([system("s"), user("old"), compacted, ...["1", "2", "3"].map((text) => user(text))]);
     expect(texts(await memory.messages())).toEqual(["s", "1", "2", "3"]);
   });
+
+  test("what a provider's compaction is set together with stays, until the next one is added", async () => {
+    const compacted = (itemId: string) =>
+      assistant([{ type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId } } }]);
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    await memory.add(system("s"), user("old"));
+    const given = [user("kept"), compacted("1"), user("and this")];
+    await memory.set([system("s"), ...given]);
+    await memory.add(user("new"));
+    const again = createChatMemory({ id: "m", store });
+    expect(await again.messages()).toEqual([system("s"), ...given, user("new")]);
+    await again.rewind((await again.history()).messages.at(-1)?.id as string);
+    expect(await again.messages()).toEqual([system("s"), ...given]);
+    await again.add(compacted("2"), user("newest"));
+    expect(await again.messages()).toEqual([system("s"), compacted("2"), user("newest")]);
+  });
+
+  test("what was summarized after such a set stays, what was evicted before it does not come back", async () => {
+    const compacted = assistant([
+      { type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId: "1" } } },
+    ]);
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    await memory.add(user("1"), user("2"), user("3"), user("4"));
+    const [first] = await memory.set([user("kept"), compacted]);
+    const [last] = await memory.add(user("new"));
+    await memory.rewind(last as string);
+    expect(await memory.messages()).toEqual([user("kept"), compacted]);
+    await memory.compact({ through: first as string, replacement: user("in short") });
+    expect(await memory.messages()).toEqual([user("in short"), compacted]);
+  });
 });
 
 describe("set, compact, clear", () => {

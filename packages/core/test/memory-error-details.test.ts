@@ -13,6 +13,7 @@ import {
   type TurnkeepErrorDetails,
   user,
 } from "../src/index.ts";
+import { isOpenOutcome } from "../src/memory/deadline.ts";
 
 /** Two messages under ids of the caller's own, of which the first has left memory. */
 async function setUp() {
@@ -170,6 +171,7 @@ const codes: Record<TurnkeepErrorCode, true> = {
   OWNER_MISMATCH: true,
   WINDOW_OVERFLOW: true,
   MESSAGE_TOO_LARGE: true,
+  MEMORY_FULL: true,
   VERSION_CONFLICT: true,
   CORRUPT_RECORD: true,
   UNSUPPORTED_VERSION: true,
@@ -185,6 +187,12 @@ test.each(["docs/errors.md", "packages/core/src/errors.ts"])("%s has a row for e
   const text = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
   const rows = [...text.matchAll(/^(?: \* )?\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
   expect(rows).toEqual(Object.keys(codes));
+});
+
+test("what a memory or a message is too large for was certainly not written", () => {
+  for (const code of ["MEMORY_FULL", "MESSAGE_TOO_LARGE"] as const) {
+    expect(isOpenOutcome(new TurnkeepError(code, "too large"))).toBe(false);
+  }
 });
 
 test("an error comes as it is where the application has stacks written as something else than text", async () => {

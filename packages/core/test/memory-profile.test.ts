@@ -200,6 +200,51 @@ test("a result behind another message than its call changes the view before its 
   expect(await epochIn(store)).toBe(1);
 });
 
+describe("reasoning made under other tools is left out of a view whose tools are named", () => {
+  const memoryOf = () => createChatMemory({ id: "m", store: inMemoryStore(), profile: binding });
+
+  test("of the answer to a view of this instance", async () => {
+    const memory = memoryOf();
+    await memory.add(user("q"));
+    await memory.messages({ toolsKey: "one" });
+    await memory.add(reasoned("a"));
+    expect(await memory.messages({ toolsKey: "one" })).toEqual([user("q"), reasoned("a")]);
+    expect(await memory.messages({ toolsKey: "two" })).toEqual([user("q"), withoutReasoning("a")]);
+    expect(await memory.messages()).toEqual([user("q"), reasoned("a")]);
+  });
+
+  test("of an entry that names its tools, with all reasoning before it", async () => {
+    const memory = memoryOf();
+    await memory.add(user("q"), reasoned("a"), user("r"), entry(reasoned("b"), { toolsKey: "one" }));
+    await memory.add(user("s"), entry(reasoned("c"), { toolsKey: "two" }), user("t"));
+    expect(await memory.messages({ toolsKey: "two" })).toEqual([
+      user("q"),
+      withoutReasoning("a"),
+      user("r"),
+      withoutReasoning("b"),
+      user("s"),
+      reasoned("c"),
+      user("t"),
+    ]);
+  });
+
+  test("of an answer that was put in its place, in the form in which it stands there", async () => {
+    const memory = memoryOf();
+    await memory.add(user("q"));
+    await memory.messages({ toolsKey: "one" });
+    await memory.put("answer", reasoned("a"));
+    await memory.put("answer", reasoned("b"));
+    expect(await memory.messages({ toolsKey: "two" })).toEqual([user("q"), withoutReasoning("b")]);
+  });
+
+  test("whose name is a text", async () => {
+    const memory = memoryOf();
+    const refused = { code: "INVALID_OPTION" };
+    await expect(memory.messages({ toolsKey: 1 as never })).rejects.toMatchObject(refused);
+    await expect(memory.add(entry(user("q"), { toolsKey: 1 as never }))).rejects.toMatchObject(refused);
+  });
+});
+
 test("reasoning of another model is left out of a view for a model that is named", async () => {
   const memory = createChatMemory({ profile: binding });
   await memory.add(user("q"), entry(reasoned("a"), { model: "one" }));

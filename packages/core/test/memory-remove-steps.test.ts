@@ -65,3 +65,29 @@ test.each(["first part", "call", "result", "last part"])(
     expect(left.messages.map(({ message }) => message.content)).toEqual(["before", "after", "1", "2"]);
   },
 );
+
+describe("removing only one message", () => {
+  const call = entry(toolCall("c", "look", {}), { id: "call" });
+  const result = entry(toolResult("c", "look", "r"), { id: "result" });
+
+  test.each([
+    ["live", undefined],
+    ["evicted", { maxMessages: 1 }],
+  ])("leaves the rest of its step, %s", async (_, window) => {
+    const memory = createChatMemory({ window });
+    await memory.add(user("before"), call, result, user("after"));
+    expect(await memory.remove("result", { only: true })).toEqual(["result"]);
+    const left = (await memory.history()).messages.map(({ message: { role } }) => role);
+    expect(left).toEqual(["user", "assistant", "user"]);
+  });
+
+  test("shows the call without its result as interrupted, and no result without its call", async () => {
+    const memory = createChatMemory();
+    await memory.add(user("before"), call, result, user("after"));
+    await memory.remove("result", { only: true });
+    expect(JSON.stringify(await memory.messages())).toContain("interrupted");
+    await memory.put("result", toolResult("c", "look", "r"));
+    await memory.remove("call", { only: true });
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "user"]);
+  });
+});

@@ -207,7 +207,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ ttlMs: 5, maxLoaded: 5 }),
-    'createChatMemory\'s argument takes id, store, owner, format, window, history, systemFirst, processors, profile, repair, timeoutMs, retry, onEvent; it was given "ttlMs", "maxLoaded".',
+    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry; it was given "ttlMs", "maxLoaded".',
   ],
   [
     () => createChatMemories({}),
@@ -224,7 +224,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => createChatMemories({ store: inMemoryStore(), owner: 5 }), "An owner must be a string, not number"],
   [
     () => createChatMemories({ store: inMemoryStore(), id: "a" }),
-    'createChatMemories\' argument takes store, owner, format, window, history, systemFirst, processors, profile, repair, timeoutMs, retry, onEvent, maxLoaded; it was given "id".',
+    'createChatMemories\' argument takes store, owner, format, window, systemFirst, processors, profile, repair, timeoutMs, onEvent, history, retry, maxLoaded; it was given "id".',
   ],
   [
     () => createChatMemories({ store: inMemoryStore(), window: {} }),
@@ -392,7 +392,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.remove?.("a", { signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.remove?.("a", { step: 5 }),
-    'remove\'s options takes mustExist, onConflict, signal; it was given "step".',
+    'remove\'s options takes mustExist, onConflict, signal, only; it was given "step".',
   ],
   [({ memory }) => memory.anchor?.("a", 5), "anchor's options must be an object of options; it is 5."],
   [({ memory }) => memory.anchor?.(5), "A message id must be a string, not number"],
@@ -433,11 +433,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.messages?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.messages?.({ limit: 5 }),
-    'messages\' argument takes profile, model, extra, pinned, signal; it was given "limit".',
+    'messages\' argument takes profile, model, toolsKey, extra, pinned, signal; it was given "limit".',
   ],
   [
     ({ memory }) => memory.prompt?.({ limit: 5 }),
-    'messages\' argument takes profile, model, extra, pinned, signal; it was given "limit".',
+    'messages\' argument takes profile, model, toolsKey, extra, pinned, signal; it was given "limit".',
   ],
   [({ memory }) => memory.explain?.(5), "explain's argument must be an object of options; it is 5."],
   [
@@ -452,7 +452,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.explain?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.explain?.({ limit: 5 }),
-    'explain\'s argument takes profile, model, extra, pinned, signal, evicted; it was given "limit".',
+    'explain\'s argument takes profile, model, toolsKey, extra, pinned, signal, evicted; it was given "limit".',
   ],
   [({ memory }) => memory.calibrate?.(5), "calibrate's argument must be an object of options; it is 5."],
   [
@@ -491,7 +491,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => entry(user("a")), "entry's second argument must be an object of options; it is undefined."],
   [
     () => entry(user("a"), { ids: 5 }),
-    'entry\'s second argument takes id, model, createdAt; it was given "ids".',
+    'entry\'s second argument takes id, model, toolsKey, createdAt; it was given "ids".',
   ],
   [({ memory }) => memory.add?.(entry(user("a"), { id: 5 })), "A message id must be a string, not number"],
   [
@@ -528,7 +528,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => keyValueStore({ ...hooks, ttl: 5 }),
-    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, maxMessageBytes, ttlMs, now; it was given "ttl".',
+    'keyValueStore takes get, compareAndSet, delete, list, close, durable, shared, keys, maxMessageBytes, maxMemoryBytes, ttlMs, now; it was given "ttl".',
   ],
   [() => inMemoryStore({ ttl: 5 }), 'inMemoryStore\'s argument takes ttlMs, now; it was given "ttl".'],
 ];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isTurnkeepError, TurnkeepError } from "../src/errors.ts";
+import { closedError, isTurnkeepError, TurnkeepError } from "../src/errors.ts";
 import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src/store-contract.ts";
 import {
   conflictError,
@@ -27,7 +27,6 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "../src/stores/queries.ts";
-import { closedError } from "../src/stores/store-errors.ts";
 import { message, update } from "./stores-support.ts";
 
 const capabilities = { maxMessageBytes: 100 };

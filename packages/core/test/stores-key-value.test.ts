@@ -1,4 +1,6 @@
+import { memoryFullError } from "../src/errors.ts";
 import { describe, expect, test, vi } from "vitest";
+import { createChatMemory, type TurnkeepError, user } from "../src/index.ts";
 import type { KeyValueCall, KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
 import { mapHooks, message, seed, update } from "./stores-support.ts";
@@ -305,6 +307,8 @@ describe("hooks", () => {
       { ...good, close: 1 },
       { ...good, maxMessageBytes: 0 },
       { ...good, maxMessageBytes: 1.5 },
+      { ...good, maxMemoryBytes: 0 },
+      { ...good, keys: "base64" },
       { ...good, ttlMs: 0 },
       { ...good, shared: "no" },
       { ...good, durable: 1 },
@@ -334,6 +338,18 @@ describe("hooks", () => {
       list: true,
       maxMessageBytes: 1,
     });
+  });
+
+  test("a limit of a memory is declared, and halves the largest message unless that is said", () => {
+    const limited = { ...mapHooks(), maxMemoryBytes: 1_500_000 };
+    expect(keyValueStore(limited).capabilities).toMatchObject({
+      maxMemoryBytes: 1_500_000,
+      maxMessageBytes: 750_000,
+    });
+    expect(keyValueStore({ ...limited, maxMessageBytes: 9 }).capabilities.maxMessageBytes).toBe(9);
+    const large = { ...limited, maxMemoryBytes: 2 ** 40 };
+    expect(keyValueStore(large).capabilities.maxMessageBytes).toBe(16 * 1024 * 1024);
+    expect(keyValueStore(mapHooks()).capabilities).not.toHaveProperty("maxMemoryBytes");
   });
 
   test("without list, listMemories is UNSUPPORTED and sweep removes nothing", async () => {
@@ -559,4 +575,108 @@ test.each([
   expect(() => keyValueStore(options as never)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("hidden") }),
   );
+});
+
+describe("a value with a limit, as etcd's", () => {
+  /** Refuses a value that is too large, as the database would: with an error that says nothing of it. */
+  function limitedHooks(most: number): KeyValueStoreOptions<string> {
+    const hooks = mapHooks();
+    return {
+      ...hooks,
+      compareAndSet(key, value, revision, call) {
+        if (new TextEncoder().encode(value).length > most) throw new Error("request is too large");
+        return hooks.compareAndSet(key, value, revision, call);
+      },
+    };
+  }
+
+  test("an update that would exceed it is MEMORY_FULL before the database is asked to write", async () => {
+    const hooks = mapHooks();
+    const writes = vi.spyOn(hooks, "compareAndSet");
+    const store = keyValueStore({ ...hooks, maxMemoryBytes: 1_000, maxMessageBytes: 1_000 });
+    const v1 = await seed(store, "a", 1);
+    const before = hooks.values.get("a");
+    writes.mockClear();
+    // Bytes, not characters.
+    const large = update(v1, { append: [message(2, { payload: `"${"é".repeat(450)}"` })] });
+    const error = await store.updateMessages("a", large).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "MEMORY_FULL", details: { memoryId: "a", limit: 1_000 } });
+    expect((error as TurnkeepError).details.needed).toBeGreaterThan(1_000);
+    expect(writes).not.toHaveBeenCalled();
+    expect(hooks.values.get("a")).toBe(before);
+    await store.updateMessages("a", { ...large, move: [{ seq: 2, to: "removed" }] });
+  });
+
+  test("a conversation that fills it is told at once what to do, and goes on once there is room", async () => {
+    const hooks = limitedHooks(100_000);
+    const gets = vi.spyOn(hooks, "get");
+    const memory = createChatMemory({
+      id: "a",
+      store: keyValueStore({ ...hooks, maxMemoryBytes: 100_000 }),
+      window: { maxMessages: 5 },
+    });
+    const ids: string[] = [];
+    let full: unknown;
+    while (full === undefined && ids.length < 100) {
+      const added = await memory.add(user("x".repeat(2_000))).catch((reason: unknown) => {
+        full = reason;
+        return [];
+      });
+      ids.push(...added);
+    }
+    expect(ids.length).toBeGreaterThan(30);
+    expect(full).toMatchObject({
+      code: "MEMORY_FULL",
+      message: expect.stringContaining("remove() messages"),
+    });
+    gets.mockClear();
+    await expect(memory.add(user("x".repeat(2_000)))).rejects.toMatchObject({ code: "MEMORY_FULL" });
+    // Not repeated: the update has read, and the memory whether somebody has made room meanwhile.
+    expect(gets).toHaveBeenCalledTimes(2);
+    await memory.remove(ids[0] ?? "");
+    await memory.remove(ids[1] ?? "");
+    await memory.add(user("x".repeat(2_000)));
+  });
+
+  test("a summary for which there is no room is an event, and the add stands", async () => {
+    const failures: string[] = [];
+    const base = keyValueStore(mapHooks());
+    const updateMessages: typeof base.updateMessages = async (memoryId, change, options) => {
+      const isSummary = change.append.some(({ payload }) => payload.includes("in short"));
+      if (isSummary) throw memoryFullError(memoryId, 2, 1);
+      return base.updateMessages(memoryId, change, options);
+    };
+    const memory = createChatMemory({
+      id: "a",
+      store: { ...base, updateMessages },
+      window: { maxMessages: 4, summarize: () => user("in short") },
+      onEvent: (event) => {
+        if (event.type === "summarize-failed") failures.push(event.reason);
+      },
+    });
+    for (let count = 0; count < 6; count++) await memory.add(user("x".repeat(300)));
+    expect(failures[0]).toBe("too-long");
+  });
+});
+
+describe("keys in hexadecimal digits", () => {
+  test("a hook sees only digits, in the order of the ids' bytes, and ids come back from a list", async () => {
+    const hooks = mapHooks();
+    const store = keyValueStore({ ...hooks, keys: "hex" });
+    const ids = ["Chat/1", "chat/1", "a:*?", "\uFEFFé🙂", "x".repeat(512), " "];
+    for (const memoryId of ids) await seed(store, memoryId, 1);
+    const keys = [...hooks.values.keys()];
+    expect(keys.every((key) => /^[0-9a-f]{2,1024}$/.test(key))).toBe(true);
+    expect(keys).toContain("436861742f31");
+    for (const key of ["notes", "436861742F31", "c3", "c328"]) hooks.values.set(key, "somebody else's");
+    const pages = [await store.listMemories({ limit: 4 })];
+    pages.push(await store.listMemories({ limit: 4, cursor: pages[0]?.cursor }));
+    const listed = pages.flatMap(({ memories }) => memories.map(({ memoryId }) => memoryId));
+    const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    expect(listed).toEqual([...ids].sort(inBytes));
+    expect((await store.getMessages("chat/1")).messages).toEqual([message(1)]);
+    await store.deleteMessages("Chat/1");
+    expect(hooks.values.has("436861742f31")).toBe(false);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+  });
 });

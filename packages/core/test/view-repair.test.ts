@@ -81,6 +81,42 @@ describe("repair", () => {
       { leftOut: ["2"] },
     ],
     [
+      "a result behind one that says the call was aborted",
+      [call("a"), toolResult("a", "look", "aborted by user after 3.2s"), result("a"), user("b")],
+      [call("a"), result("a"), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "a result before one that says the call was aborted",
+      [call("a"), result("a"), toolResult("a", "look", "Cancelled."), user("b")],
+      [call("a"), result("a"), user("b")],
+      { leftOut: ["2"] },
+    ],
+    [
+      "two results that say the call was aborted",
+      [call("a"), toolResult("a", "look", "aborted"), toolResult("a", "look", "Interrupted."), user("b")],
+      [call("a"), toolResult("a", "look", "aborted"), user("b")],
+      { leftOut: ["2"] },
+    ],
+    [
+      "results of calls that share an id, of which one was aborted and came after all",
+      [both("a", "a"), toolResult("a", "look", "aborted"), results("a", "a"), user("b")],
+      [both("a", "a"), results("a", "a"), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "a result that comes when the model has gone on behind an aborted one",
+      [call("a"), toolResult("a", "look", "aborted"), assistant("It was aborted."), result("a")],
+      [call("a"), toolResult("a", "look", "aborted"), assistant("It was aborted.")],
+      { leftOut: ["3"] },
+    ],
+    [
+      "a long result that speaks of something cancelled",
+      [call("a"), toolResult("a", "look", `Cancelled orders: ${"1, ".repeat(99)}`), result("a"), user("b")],
+      [call("a"), toolResult("a", "look", `Cancelled orders: ${"1, ".repeat(99)}`), user("b")],
+      { leftOut: ["2"] },
+    ],
+    [
       "a result beside another that nothing asked for",
       [call("a"), results("a", "x"), user("b")],
       [call("a"), result("a"), user("b")],

@@ -6,3 +6,4 @@
 export { type UIMessageConversionOptions, uiMessageConversion } from "./ai-sdk/conversion.ts";
 export { type UIMessageFormatOptions, uiMessageFormat } from "./ai-sdk/format.ts";
 export type { ConvertDataPart, UIDataPartLike, UIMessageLike, UIMessagePartLike } from "./ai-sdk/messages.ts";
+export { type UIMessage4Like, uiMessagesOfVersion4 } from "./ai-sdk/version-4.ts";

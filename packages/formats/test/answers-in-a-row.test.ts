@@ -10,7 +10,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { uiMessageFormat } from "../src/ai-sdk.ts";
 import { anthropicFormat } from "../src/anthropic.ts";
+import { bedrockFormat } from "../src/bedrock.ts";
+import { geminiFormat } from "../src/gemini.ts";
 import { langchain4jFormat } from "../src/langchain4j.ts";
+import { ollamaFormat } from "../src/ollama.ts";
 import { openaiFormat } from "../src/openai.ts";
 import { openaiResponsesFormat } from "../src/openai-responses.ts";
 import { type ProfileRules, validate } from "../src/profiles.ts";
@@ -120,6 +123,40 @@ const writings: Readonly<Record<string, Writing>> = {
       role: "user",
       content: results.map(({ id, text }) => ({ type: "tool_result", tool_use_id: id, content: text })),
     })),
+  },
+  Gemini: {
+    format: geminiFormat as MessageFormat<never>,
+    user: () => ({ role: "user", parts: [{ text: "Go on." }] }),
+    says: (text) => ({ role: "model", parts: [{ text }] }),
+    call: (id) => ({ role: "model", parts: [{ functionCall: { id, name: "t", args: {} } }] }),
+    results: each((results) => ({
+      role: "user",
+      parts: results.map(({ id, text }) => ({
+        functionResponse: { id, name: "t", response: { output: text } },
+      })),
+    })),
+  },
+  Bedrock: {
+    format: bedrockFormat as MessageFormat<never>,
+    user: () => ({ role: "user", content: [{ text: "Go on." }] }),
+    says: (text) => ({ role: "assistant", content: [{ text }] }),
+    call: (id) => ({ role: "assistant", content: [{ toolUse: { toolUseId: id, name: "t", input: {} } }] }),
+    results: each((results) => ({
+      role: "user",
+      content: results.map(({ id, text }) => ({ toolResult: { toolUseId: id, content: [{ text }] } })),
+    })),
+  },
+  Ollama: {
+    format: ollamaFormat as MessageFormat<never>,
+    user: () => ({ role: "user", content: "Go on." }),
+    says: (text) => ({ role: "assistant", content: text }),
+    call: (id) => ({
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id, function: { name: "t", arguments: {} } }],
+    }),
+    results: (results) =>
+      results.map(({ id, text }) => ({ role: "tool", tool_name: "t", tool_call_id: id, content: text })),
   },
   "the AI SDK's UIMessage": {
     format: uiMessageFormat() as MessageFormat<never>,

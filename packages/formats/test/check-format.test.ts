@@ -5,19 +5,28 @@ import { describe, it } from "vitest";
 import { type AnyUIPart, isCompaction } from "../src/ai-sdk/parts.ts";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
+import { bedrockFormat } from "../src/bedrock.ts";
+import { geminiFormat } from "../src/gemini.ts";
 import { langchain4jFormat } from "../src/langchain4j.ts";
+import { ollamaFormat } from "../src/ollama.ts";
 import { type ChatMessage, openaiFormat } from "../src/openai.ts";
 import { openaiResponsesFormat, type ResponsesItem } from "../src/openai-responses.ts";
 import { anthropicMessage } from "./arbitrary-anthropic.ts";
+import { bedrockMessage } from "./arbitrary-bedrock.ts";
+import { geminiContent } from "./arbitrary-gemini.ts";
 import { langchain4jMessage } from "./arbitrary-langchain4j.ts";
 import { chatMessage } from "./arbitrary-messages.ts";
 import { modelMessage } from "./arbitrary-model-messages.ts";
+import { ollamaMessage } from "./arbitrary-ollama.ts";
 import { responsesItem } from "./arbitrary-responses.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
 import type { Samples } from "./sample-values.ts";
 import * as samplesOfSdk from "./samples-ai-sdk.ts";
 import { anthropic } from "./samples-anthropic.ts";
+import { bedrock } from "./samples-bedrock.ts";
+import { gemini } from "./samples-gemini.ts";
 import { langchain4j } from "./samples-langchain4j.ts";
+import { ollama } from "./samples-ollama.ts";
 import { openai, openaiResponses } from "./samples-openai.ts";
 
 /**
@@ -82,5 +91,8 @@ describe("checkFormat", () => {
   testSamples(openaiFormat, chatMessage, openai, fitsChat);
   testSamples(openaiResponsesFormat, responsesItem, openaiResponses, fitsResponses);
   testSamples(anthropicFormat, anthropicMessage, anthropic, fitsAnthropic);
+  testSamples(geminiFormat, geminiContent, gemini);
+  testSamples(bedrockFormat, bedrockMessage, bedrock);
+  testSamples(ollamaFormat, ollamaMessage, ollama);
   testSamples(langchain4jFormat, langchain4jMessage, langchain4j);
 });

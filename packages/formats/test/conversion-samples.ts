@@ -1,7 +1,10 @@
 import type { Samples } from "./sample-values.ts";
 import { aiSdk, modelMessage } from "./samples-ai-sdk.ts";
 import { anthropic } from "./samples-anthropic.ts";
+import { bedrock } from "./samples-bedrock.ts";
+import { gemini } from "./samples-gemini.ts";
 import { langchain4j } from "./samples-langchain4j.ts";
+import { ollama } from "./samples-ollama.ts";
 import { openai, openaiResponses } from "./samples-openai.ts";
 
 /** By the name that {@link conversions} give the formats. */
@@ -11,5 +14,8 @@ export const samples: Readonly<Record<string, Samples<unknown>>> = {
   OpenAI: openai,
   Responses: openaiResponses,
   Anthropic: anthropic,
+  Gemini: gemini,
+  Bedrock: bedrock,
+  Ollama: ollama,
   LangChain4j: langchain4j,
 };

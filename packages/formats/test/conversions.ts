@@ -1,8 +1,11 @@
 import type { MessageFormat, Piece } from "@turnkeep/core";
 import { uiMessageConversion } from "../src/ai-sdk.ts";
 import { anthropicConversion } from "../src/anthropic.ts";
+import { bedrockConversion } from "../src/bedrock.ts";
 import { type Conversion, modelMessageConversion } from "../src/convert.ts";
+import { geminiConversion } from "../src/gemini.ts";
 import { langchain4jConversion } from "../src/langchain4j.ts";
+import { ollamaConversion } from "../src/ollama.ts";
 import { openaiConversion } from "../src/openai.ts";
 import { openaiResponsesConversion } from "../src/openai-responses.ts";
 
@@ -15,6 +18,9 @@ export const conversions: Readonly<Record<string, AnyConversion>> = {
   OpenAI: openaiConversion as AnyConversion,
   Responses: openaiResponsesConversion as AnyConversion,
   Anthropic: anthropicConversion as AnyConversion,
+  Gemini: geminiConversion as AnyConversion,
+  Bedrock: bedrockConversion as AnyConversion,
+  Ollama: ollamaConversion as AnyConversion,
   LangChain4j: langchain4jConversion as AnyConversion,
 };
 

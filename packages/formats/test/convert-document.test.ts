@@ -13,7 +13,7 @@ Each row is a kind of part. **yes**: it arrives, and nothing is reported. **with
 reported. **–**: it does not arrive, and is reported.
 
 Everywhere: texts, tool calls and results with their ids, images, PDFs that the message carries, and system messages come back
-from every other format as they were. Not reported are \`id\`, \`status\` and \`state\` of messages and items. A call without a name
+from every other format as they were, but for PDFs in Ollama's, and images behind a link in Bedrock's and Ollama's. Not reported are \`id\`, \`status\` and \`state\` of messages and items. A call without a name
 or an id, which no API takes, is lost with its result.
 
 What is read and written in its own way:
@@ -24,6 +24,11 @@ What is read and written in its own way:
 - **Anthropic**: thinking is written where it has its signature. Results in a row share a message; what the user says beside
   results comes behind them. An input that is no object is wrapped as \`{ input }\`. Documents of blocks and search results are
   read as their texts and images.
+- **Gemini**: calls without an id get one. A response of nothing but \`output\` or \`error\` is what the tool said; any other is
+  JSON. Signatures travel as \`google.thoughtSignature\`. An input that is no object is wrapped as \`{ input }\`.
+- **Bedrock**: reasoning is written where it has its signature; media where the message carries them or they stand in S3.
+  Documents of blocks are read as their texts. An input that is no object is wrapped as \`{ input }\`.
+- **Ollama**: a message has one text, so that a user's texts become messages, and an answer's one. Calls without an id get one.
 - **UIMessage**: read step by step, as the SDK sends it; an answer with its calls, their results and what follows them is
   written as one message. Ids are \`message-1\` and so on, or what \`generateId\` answers.
 - **LangChain4j**: an answer has one text and one thinking, so that several become one. Calls without an id get one.

@@ -101,6 +101,19 @@ describe("an answer of several items", () => {
     expect(told).toEqual([[again]]);
   });
 
+  it("shows what a call brought after all instead of that it was aborted", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), reasoning("r"), call("a"), call("b"), result("a", "aborted"), result("b"));
+    await memory.add(result("a", "4 °C"), user("Next."));
+    expect((await memory.messages()).slice(2)).toEqual([
+      call("a"),
+      call("b"),
+      result("b"),
+      result("a", "4 °C"),
+      user("Next."),
+    ]);
+  });
+
   it("keeps its order, and each result its call, when calls are made at once", async () => {
     const memory = createChatMemory({ format });
     const items = [
@@ -180,6 +193,19 @@ describe("an answer of several items", () => {
     await memory.add(user("Go."), said("Gone."), compaction, reasoning("r"), said("Again."));
     expect(await memory.messages()).toEqual([compaction, reasoning("r"), said("Again.")]);
   });
+});
+
+it("the window that the API returns from compacting is shown whole, with what comes behind it", async () => {
+  const memory = createChatMemory({ format, profile: openaiResponses, window: { maxMessages: 20 } });
+  await memory.add(user("Our deadline is 3 May."), said("Noted."));
+  const window = [
+    user("Our deadline is 3 May."),
+    user("Use Oslo time."),
+    { type: "compaction", id: "cmp_1", encrypted_content: "x" } as ResponsesItem,
+  ];
+  await memory.set(window);
+  await memory.add(user("How long is that?"));
+  expect(await memory.messages()).toEqual([...window, user("How long is that?")]);
 });
 
 type Fate = "in time" | "late" | "never" | "twice";

@@ -95,8 +95,8 @@ describe("pieces", () => {
     expect(format.pieces(content)).toEqual([
       { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: "image/*", bytes: undefined, detail: "low", of: "content" },
-      { type: "media", mediaType: "audio/mpeg", bytes: 5, of: "content" },
-      { type: "media", mediaType: "audio/wav", bytes: 5, of: "content" },
+      { type: "media", mediaType: "audio/mpeg", bytes: 5, data: "aGVsbG8=", of: "content" },
+      { type: "media", mediaType: "audio/wav", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: undefined, bytes: undefined, of: "content" },
       { type: "media", mediaType: "application/pdf", bytes: 2, data: "aGk=", of: "content" },
       { type: "media", mediaType: undefined, bytes: 2, data: "aGk=", of: "content" },

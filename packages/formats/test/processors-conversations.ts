@@ -2,7 +2,10 @@ import type { MessageFormat } from "@turnkeep/core";
 import fc from "fast-check";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
+import { type BedrockMessage, bedrockFormat } from "../src/bedrock.ts";
+import { type GeminiContent, geminiFormat } from "../src/gemini.ts";
 import { type LangChain4jMessage, langchain4jFormat } from "../src/langchain4j.ts";
+import { type OllamaMessage, ollamaFormat } from "../src/ollama.ts";
 import { type ChatMessage, openaiFormat } from "../src/openai.ts";
 import { openaiResponsesFormat, type ResponsesItem } from "../src/openai-responses.ts";
 
@@ -97,6 +100,93 @@ const toAnthropic: Convert<AnthropicMessage> = (turn, number) => {
       },
     ]),
     { role: "assistant", content: [...thinking, { type: "text", text }] },
+  ];
+};
+
+const toGemini: Convert<GeminiContent> = (turn, number) => {
+  const text = textOf(number, turn);
+  const thought = turn.thought ? [{ text, thought: true, thoughtSignature: "c2ln" }] : [];
+  const image = { inlineData: { mimeType: "image/png", data: pixel } };
+  return [
+    { role: "user", parts: [{ text }, ...(turn.image ? [image] : [])] },
+    ...turn.tools.flatMap((tools, step): GeminiContent[] => [
+      {
+        role: "model",
+        parts: [
+          ...thought,
+          ...(turn.said ? [{ text }] : []),
+          ...tools.map((name, call) => ({
+            functionCall: { id: callId(number, step, call), name, args: { text } },
+          })),
+        ],
+      },
+      {
+        role: "user",
+        parts: tools.map((name, call) => ({
+          functionResponse: {
+            id: callId(number, step, call),
+            name,
+            response: { output: text },
+            ...(turn.image && { parts: [image] }),
+          },
+        })),
+      },
+    ]),
+    { role: "model", parts: [...thought, { text }] },
+  ];
+};
+
+const toBedrock: Convert<BedrockMessage> = (turn, number) => {
+  const text = textOf(number, turn);
+  const thought = turn.thought ? [{ reasoningContent: { reasoningText: { text, signature: "c2ln" } } }] : [];
+  const image = {
+    image: {
+      format: "png" as const,
+      source: { bytes: Uint8Array.from(atob(pixel), (sign) => sign.charCodeAt(0)) },
+    },
+  };
+  return [
+    { role: "user", content: [{ text }, ...(turn.image ? [image] : [])] },
+    ...turn.tools.flatMap((tools, step): BedrockMessage[] => [
+      {
+        role: "assistant",
+        content: [
+          ...thought,
+          ...(turn.said ? [{ text }] : []),
+          ...tools.map((name, call) => ({
+            toolUse: { toolUseId: callId(number, step, call), name, input: { text } },
+          })),
+        ],
+      },
+      {
+        role: "user",
+        content: tools.map((_, call) => ({
+          toolResult: {
+            toolUseId: callId(number, step, call),
+            content: [{ text }, ...(turn.image ? [image] : [])],
+          },
+        })),
+      },
+    ]),
+    { role: "assistant", content: [...thought, { text }] },
+  ];
+};
+
+/** Calls have no ids. */
+const toOllama: Convert<OllamaMessage> = (turn, number) => {
+  const text = textOf(number, turn);
+  return [
+    { role: "user", content: text, ...(turn.image && { images: [pixel] }) },
+    ...turn.tools.flatMap((tools): OllamaMessage[] => [
+      {
+        role: "assistant",
+        content: turn.said ? text : "",
+        ...(turn.thought && { thinking: text }),
+        tool_calls: tools.map((name) => ({ function: { name, arguments: { text } } })),
+      },
+      ...tools.map((name): OllamaMessage => ({ role: "tool", content: text, tool_name: name })),
+    ]),
+    { role: "assistant", content: text, ...(turn.thought && { thinking: text }) },
   ];
 };
 
@@ -208,6 +298,9 @@ export const dialects: readonly Dialect<unknown>[] = [
   dialect("openai", openaiFormat, { role: "system", content: "Be brief." }, toOpenai),
   dialect("openai-responses", openaiResponsesFormat, { role: "system", content: "Be brief." }, toResponses),
   dialect("anthropic", anthropicFormat, { role: "system", content: "Be brief." }, toAnthropic),
+  dialect("gemini", geminiFormat, { role: "system", parts: [{ text: "Be brief." }] }, toGemini),
+  dialect("bedrock", bedrockFormat, { role: "system", content: [{ text: "Be brief." }] }, toBedrock),
+  dialect("ollama", ollamaFormat, { role: "system", content: "Be brief." }, toOllama),
   dialect("ai-sdk", uiMessageFormat(), uiSystem, toUi),
   dialect("langchain4j", langchain4jFormat, { type: "SYSTEM", text: "Be brief." }, toLangchain4j),
 ];

@@ -66,9 +66,13 @@ it.each(senders)("%s takes every view of every conversation", async (_, send) =>
 });
 
 const pay = {
-  inputSchema: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+  inputSchema: {
+    type: "object" as const,
+    properties: { amount: { type: "number" as const } },
+    required: ["amount"],
+  },
   execute: ({ amount }: { amount: number }) => `paid ${amount}`,
-} as const;
+};
 
 /** What the SDK runs of what a UI message approves, before it asks a model. */
 const runners: readonly (readonly [string, (messages: ai6.UIMessage[]) => Promise<unknown>])[] = [

@@ -10,6 +10,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "results-first": "results move before what the user says beside them",
   "results-in-order": "results move into the order of their calls",
   "result-text": "a sentence says that the tool said nothing, or failed and said nothing",
+  "result-media": "another medium becomes a text in its place",
   "system-first": "the system message moves to the front",
   "first-message": "a sentence of the user's opens it",
   "last-message": "a sentence of the user's asks the model to go on",
@@ -55,6 +56,8 @@ function cellOf(rule: ProviderRule | undefined): string {
       return `\`${rule.pattern.source}\`${rule.unique === undefined ? "" : `, once in ${rule.unique === "answer" ? "an" : "a"} ${rule.unique}`}`;
     case "extra-members":
       return Object.keys(rule.members).join(", ");
+    case "result-media":
+      return `\`${rule.kept.source}\``;
     case "tool-names":
       return `\`${rule.pattern.source}\``;
     case "reasoning":

@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
+import { type BedrockMessage, bedrockFormat } from "../src/bedrock.ts";
+import { type GeminiContent, geminiFormat } from "../src/gemini.ts";
 import { type LangChain4jMessage, langchain4jFormat } from "../src/langchain4j.ts";
+import { type OllamaMessage, ollamaFormat } from "../src/ollama.ts";
 import { type ChatMessage, openaiFormat } from "../src/openai.ts";
 import { openaiResponsesFormat, type ResponsesItem } from "../src/openai-responses.ts";
 import {
@@ -110,6 +113,88 @@ const toAnthropic = (one: Said): AnthropicMessage[] => {
           content: [...(one.thought ? [thinking] : []), { type: "text" as const, text: one.text }],
         },
       ];
+    default:
+      return [{ role: one.kind, content: one.text }];
+  }
+};
+
+/** Calls whose id is one of the first have none, nor have their responses. */
+const toGemini = (one: Said): GeminiContent[] => {
+  const thought = { text: "Hm.", thought: true, thoughtSignature: "c2lnbmVk" };
+  const named = (id: string): { id?: string; name: string } => ({
+    ...(callIds.indexOf(id) > 1 && { id }),
+    name: one.kind === "calls" || one.kind === "results" ? anyName(one.name) : "",
+  });
+  switch (one.kind) {
+    case "calls":
+      return [
+        {
+          role: "model",
+          parts: [
+            ...(one.thought ? [thought] : []),
+            ...one.ids.map((id) => ({ functionCall: { ...named(id), args: {} } })),
+          ],
+        },
+      ];
+    case "results":
+      return one.ids.map((id, index) => {
+        const result = { functionResponse: { ...named(id), response: { output: "ok" } } };
+        const text = { text: "And now?" };
+        if (one.beside === undefined || index > 0) return { role: "user", parts: [result] };
+        return { role: "user", parts: one.beside === "before" ? [text, result] : [result, text] };
+      });
+    case "assistant":
+      return [{ role: "model", parts: [...(one.thought ? [thought] : []), { text: one.text }] }];
+    default:
+      return [{ role: one.kind, parts: [{ text: one.text }] }];
+  }
+};
+
+const toBedrock = (one: Said): BedrockMessage[] => {
+  const thought = { reasoningContent: { reasoningText: { text: "Hm.", signature: "c2lnbmVk" } } };
+  switch (one.kind) {
+    case "calls":
+      return [
+        {
+          role: "assistant",
+          content: [
+            ...(one.thought ? [thought] : []),
+            ...one.ids.map((id) => ({ toolUse: { toolUseId: id, name: anyName(one.name), input: {} } })),
+          ],
+        },
+      ];
+    case "results":
+      return one.ids.map((id, index) => {
+        const result = { toolResult: { toolUseId: id, content: index > 1 ? [] : [{ text: "ok" }] } };
+        const text = { text: "And now?" };
+        if (one.beside === undefined || index > 0) return { role: "user", content: [result] };
+        return { role: "user", content: one.beside === "before" ? [text, result] : [result, text] };
+      });
+    case "assistant":
+      return [{ role: "assistant", content: [...(one.thought ? [thought] : []), { text: one.text }] }];
+    default:
+      return [{ role: one.kind, content: [{ text: one.text }] }];
+  }
+};
+
+/** Calls whose id is one of the first have none, nor have their results. */
+const toOllama = (one: Said): OllamaMessage[] => {
+  const hasId = (id: string): boolean => callIds.indexOf(id) > 1;
+  switch (one.kind) {
+    case "calls": {
+      const call = { function: { name: anyName(one.name), arguments: {} } };
+      const tool_calls = one.ids.map((id) => (hasId(id) ? { ...call, id } : call));
+      return [{ role: "assistant", content: "", ...(one.thought && { thinking: "Hm." }), tool_calls }];
+    }
+    case "results":
+      return one.ids.map((id) => ({
+        role: "tool",
+        content: "ok",
+        tool_name: anyName(one.name),
+        ...(hasId(id) && { tool_call_id: id }),
+      }));
+    case "assistant":
+      return [{ role: "assistant", content: one.text, ...(one.thought && { thinking: "Hm." }) }];
     default:
       return [{ role: one.kind, content: one.text }];
   }
@@ -316,6 +401,9 @@ describe("conversations in every format are never refused", () => {
   testFormat(openaiFormat, toOpenai, openai, mistral, gemini, strict);
   testFormat(openaiResponsesFormat, toResponses, openaiResponses);
   testFormat(anthropicFormat, toAnthropic, anthropic, bedrock, strict);
+  testFormat(geminiFormat, toGemini, gemini);
+  testFormat(bedrockFormat, toBedrock, bedrock);
+  testFormat(ollamaFormat, toOllama, strict);
   testFormat(uiMessageFormat(), toUi, openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict);
   testFormat(langchain4jFormat, toLangchain4j, openai, anthropic, gemini, bedrock, mistral, strict);
 });

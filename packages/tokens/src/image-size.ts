@@ -1,4 +1,5 @@
 import { fromBase64 } from "@turnkeep/core/format-kit";
+import { type Header, headerOf } from "./header.ts";
 import type { ImageSize } from "./images.ts";
 
 /** A medium as a message carries it: base64 text or bytes. */
@@ -9,27 +10,11 @@ export type MediumData = string | Uint8Array | ArrayBuffer;
  * anything else.
  */
 export function imageSizeOf(data: MediumData): ImageSize | undefined {
-  const at = reader(data);
-  const text = (start: number, length: number): string =>
-    String.fromCharCode(...Array.from({ length }, (_, index) => at(start + index)));
-  const size = sizeOf(at, text);
+  const size = sizeOf(headerOf(data));
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
 }
 
-/** The byte at a position; NaN if there is none. */
-type ByteAt = (place: number) => number;
-
-function sizeOf(at: ByteAt, text: (start: number, length: number) => string): ImageSize | undefined {
-  const big = (place: number, bytes: number): number => {
-    let value = 0;
-    for (let index = 0; index < bytes; index += 1) value = value * 256 + at(place + index);
-    return value;
-  };
-  const little = (place: number, bytes: number): number => {
-    let value = 0;
-    for (let index = bytes - 1; index >= 0; index -= 1) value = value * 256 + at(place + index);
-    return value;
-  };
+function sizeOf({ text, big, little }: Header): ImageSize | undefined {
   if (text(0, 4) === "\u0089PNG" && text(12, 4) === "IHDR") return { width: big(16, 4), height: big(20, 4) };
   if (text(0, 4) === "GIF8") return { width: little(6, 2), height: little(8, 2) };
   if (text(0, 4) === "RIFF" && text(8, 4) === "WEBP") {
@@ -44,15 +29,15 @@ function sizeOf(at: ByteAt, text: (start: number, length: number) => string): Im
         return { width: little(24, 3) + 1, height: little(27, 3) + 1 };
     }
   }
-  if (big(0, 2) === 0xffd8) return jpegSize(at, big);
+  if (big(0, 2) === 0xffd8) return jpegSize(big);
   return undefined;
 }
 
 /** Goes from segment to segment until the frame's header. */
-function jpegSize(at: ByteAt, big: (place: number, bytes: number) => number): ImageSize | undefined {
+function jpegSize(big: Header["big"]): ImageSize | undefined {
   let place = 2;
-  while (at(place) === 0xff) {
-    const marker = at(place + 1);
+  while (big(place, 1) === 0xff) {
+    const marker = big(place + 1, 1);
     if (marker === 0xff) {
       place += 1;
       continue;
@@ -76,25 +61,3 @@ export function bytesOf(data: MediumData): Uint8Array | undefined {
     return undefined;
   }
 }
-
-function reader(data: MediumData): ByteAt {
-  if (typeof data !== "string") {
-    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
-    return (place) => bytes[place] ?? Number.NaN;
-  }
-  const sextet = (place: number): number => {
-    const value = alphabet.indexOf(data[place] ?? "=");
-    return value < 0 ? Number.NaN : value < 64 ? value : value - 2;
-  };
-  return (place) => {
-    const first = Math.floor(place / 3) * 4 + (place % 3);
-    // A byte is the low bits of one character and the high bits of the next: 6 and 2, 4 and 4, 2 and 6.
-    const high = sextet(first);
-    const low = sextet(first + 1);
-    const taken = 4 ** (place % 3);
-    return (high % (64 / taken)) * 4 * taken + Math.floor(low / (16 / taken));
-  };
-}
-
-/** Base64's alphabet, then the two characters that base64url has in place of its last two. */
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";

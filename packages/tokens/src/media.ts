@@ -2,13 +2,17 @@ import type { Piece } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { imageSizeOf } from "./image-size.ts";
 import { defaultImages, type ImageRule, type ImageSize, imageTokens } from "./images.ts";
+import { mediaSeconds } from "./media-seconds.ts";
 import { pdfPages } from "./pdf-pages.ts";
 
 /** A medium in a message: its type, size, data and detail, as far as the message has them. */
 export type MediaPiece = Extract<Piece, { readonly type: "media" }>;
 
-/** Ten tokens a second of speech, taken at 32 kbit/s, a low rate for compressed speech. */
-const speech = 400;
+/** OpenAI's guide "Managing costs" of the Realtime API (read November 2026): a token for each 100 ms of a user's sound. */
+const soundSecond = 10;
+
+/** Sound that does not tell its length is taken at 32 kbit/s, a low rate for compressed speech. */
+const speechBytes = 4000;
 
 /** What a file's bytes cost if they are text. */
 const bytesPerFileToken = 4;
@@ -16,10 +20,10 @@ const bytesPerFileToken = 4;
 /**
  * The default estimate for media, for a model whose images cost like GPT-4o's. An image that the message carries (PNG,
  * JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one behind a URL counts as the most that
- * an image can cost. A PDF costs by its pages, each a full page of text and its image. No tokenizer can count other media:
- * audio counts as one token per 400 bytes, anything else (a PDF that does not tell its pages, too) as one per four bytes,
- * and a medium of unknown size as an image of unknown size. Errors: `INVALID_OPTION` for what is no
- * medium.
+ * an image can cost. A PDF costs by its pages, each a full page of text and its image. Sound costs ten
+ * tokens a second, by the length that its header tells, else by one token per 400 bytes. Anything else (a PDF that does not
+ * tell its pages, too) counts as one token per four bytes, and a medium of unknown size as an image of unknown size. Errors:
+ * `INVALID_OPTION` for what is no medium.
  *
  * @example
  * ```ts
@@ -46,7 +50,9 @@ export interface MediaCosts {
   readonly image: (size: ImageSize | undefined, detail: string | undefined) => number;
   /** A page of a PDF. */
   readonly page: number;
-  readonly bytesPerAudioToken: number;
+  readonly soundSecond: number;
+  /** Absent where the provider names no figure: a film then costs by its bytes. */
+  readonly filmSecond?: number;
 }
 
 /** A sheet of Letter at 150 dots an inch. */
@@ -55,7 +61,7 @@ const sheet: ImageSize = { width: 1275, height: 1650 };
 /** OpenAI's guide "File inputs": a model is shown a page's text and its image. A full page of print has some 800 tokens. */
 export function costsOf(rule: ImageRule): MediaCosts {
   const image: MediaCosts["image"] = (size, detail) => imageTokens(rule, size, detail);
-  return { image, page: 800 + image(sheet, "high"), bytesPerAudioToken: speech };
+  return { image, page: 800 + image(sheet, "high"), soundSecond };
 }
 
 /** What a medium costs. */
@@ -64,7 +70,16 @@ export function mediaTokens(piece: MediaPiece, costs: MediaCosts): number {
   if (bytes === undefined || mediaType?.startsWith("image")) {
     return costs.image(data === undefined ? undefined : imageSizeOf(data), detail);
   }
-  if (mediaType?.startsWith("audio")) return Math.ceil(bytes / costs.bytesPerAudioToken);
+  const second = mediaType?.startsWith("audio")
+    ? costs.soundSecond
+    : mediaType?.startsWith("video")
+      ? costs.filmSecond
+      : undefined;
+  if (second !== undefined) {
+    const seconds = data === undefined ? undefined : mediaSeconds(data, bytes);
+    if (seconds !== undefined) return Math.ceil(seconds * second);
+    if (mediaType?.startsWith("audio")) return Math.ceil((bytes / speechBytes) * second);
+  }
   const pages = data === undefined ? undefined : pdfPages(data);
   return pages === undefined ? Math.ceil(bytes / bytesPerFileToken) : pages * costs.page;
 }

@@ -6,15 +6,25 @@ import { type BoundName, boundCounter, type MediaPiece, tokenCounter } from "../
 
 interface Case {
   readonly kind: string;
-  /** Whether Anthropic's newest tokenizer was found to count more of it. */
-  readonly latin: boolean;
   readonly text: string;
-  readonly claude2: number;
   readonly gemma: number;
 }
 const { cases } = JSON.parse(readFileSync(new URL("./vectors/bounds.json", import.meta.url), "utf8")) as {
   readonly cases: readonly Case[];
 };
+
+/** What `ctok` counts: see the file's note. */
+interface Measured {
+  readonly kind: string;
+  readonly claude3: number;
+  readonly claude4: number;
+}
+const claude = JSON.parse(readFileSync(new URL("./vectors/claude.json", import.meta.url), "utf8")) as {
+  readonly bounds: readonly Measured[];
+  readonly cases: readonly (Measured & { readonly text: string })[];
+};
+const textOf = (kind: string): string => cases.find((one) => one.kind === kind)?.text ?? "";
+const measured = [...claude.bounds.map((one) => ({ ...one, text: textOf(one.kind) })), ...claude.cases];
 
 const format = {
   role: (): Role => "user",
@@ -29,19 +39,27 @@ async function bound(provider: BoundName, message: string | MediaPiece): Promise
 }
 
 describe("boundCounter", () => {
-  // What a public measurement of Anthropic's tokenizer of 2026 found at most for Latin scripts and code, over the one before.
-  const newest = 1.47;
+  it.each(cases)("is above Gemma for $kind, and not far", async ({ text, gemma }) => {
+    expect(await bound("gemini", text)).toBeGreaterThanOrEqual(gemma);
+    expect(await bound("gemini", text)).toBeLessThanOrEqual(10 + 3 * gemma);
+  });
 
-  it.each(cases)(
-    "is above Claude 2 and Gemma for $kind, and not far",
-    async ({ text, latin, ...counted }) => {
-      const claude = counted.claude2 * (latin ? newest : 1);
-      expect(await bound("anthropic", text)).toBeGreaterThanOrEqual(Math.floor(claude));
-      expect(await bound("gemini", text)).toBeGreaterThanOrEqual(counted.gemma);
-      expect(await bound("anthropic", text)).toBeLessThanOrEqual(10 + 3.2 * claude);
-      expect(await bound("gemini", text)).toBeLessThanOrEqual(10 + 3 * counted.gemma);
+  it.each(measured)("is above Claude's tokenizers, the older and the newer, for $kind", async (one) => {
+    expect(await bound("anthropic", one.text)).toBeGreaterThanOrEqual(Math.max(one.claude3, one.claude4));
+  });
+
+  it.each(["english", "typescript", "json", "lockfile", "german", "log", "url", "css", "latex", "xml"])(
+    "is at most 1.6 times what Claude counts of %s",
+    async (kind) => {
+      const { text, claude3, claude4 } = measured.find((one) => one.kind === kind) as (typeof measured)[0];
+      expect(await bound("anthropic", text)).toBeLessThanOrEqual(1.6 * Math.max(claude3, claude4));
     },
   );
+
+  it("is at most 3.6 times what Claude counts of any language", async () => {
+    for (const { kind, claude3, claude4 } of claude.bounds)
+      expect(await bound("anthropic", textOf(kind))).toBeLessThanOrEqual(3.6 * Math.max(claude3, claude4));
+  });
 
   it("is a whole number, more than nothing for any text, and no less for the same text many times", async () => {
     await fc.assert(

@@ -7,7 +7,7 @@ const timeout = 120_000;
 /** With what it depends on, which is in no registry here. */
 const installed = [
   "turnkeep",
-  ...["core", "formats", "store-postgres", "tokens"].map((name) => `@turnkeep/${name}`),
+  ...["core", "formats", "store-postgres", "store-sqlite", "tokens"].map((name) => `@turnkeep/${name}`),
 ];
 
 describe("the command turnkeep", () => {

@@ -27,6 +27,7 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
   "chat-route": async () => ({ env: {}, stop: async () => undefined }),
   dynamo: () => at("DYNAMO_URL", startDynamo()),
+  langchain: async () => ({ env: {}, stop: async () => undefined }),
   mongo: () => at("MONGO_URL", startMongo()),
   openai: async () => {
     const { env, stop } = await at("url", openaiServer(weatherBot, "key"));
@@ -34,6 +35,8 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   },
   postgres: () => at("DATABASE_URL", startPostgres()),
   redis: () => at("REDIS_URL", startRedis()),
+  // In the folder of the project, which is removed.
+  sqlite: async () => ({ env: { CHAT_FILE: "chat.db" }, stop: async () => undefined }),
   // No account of whoever runs this is used.
   summarize: async () => ({ env: { MODEL: "" }, stop: async () => undefined }),
 };

@@ -8,6 +8,7 @@ const theirs = {
   link: "https://their.example",
   author: "Ann",
   kit: "1.2.0",
+  offered: ["reopen", "rawRead", "fault", "given"],
 };
 
 it("shows ours, then others' with their author and what they passed", () => {

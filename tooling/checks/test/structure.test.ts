@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { storesTable, withTable } from "../src/documents/stores-table.mjs";
+import { type Stores, storesTable, withTable } from "../src/documents/stores-table.mjs";
 import { rules } from "../src/structure/index.mjs";
 import { breachesOf, soundTree } from "./fixture.ts";
 
@@ -218,6 +218,25 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
       )(tree);
     },
     /docs\/stores\.json does not list packages\/store-sql/,
+  ],
+  [
+    "storesAreListed",
+    "a store of others that was tried without what shows losses",
+    (tree) => {
+      const { ours } = tree["docs/stores.json"] as { ours: Stores["ours"] };
+      const theirs = {
+        package: "theirs",
+        store: "theirStore",
+        database: "A",
+        link: "l",
+        author: "Ann",
+        kit: "1",
+      };
+      const stores = { ours, community: [{ ...theirs, offered: ["rawRead", "given"] }] };
+      tree["docs/stores.json"] = stores;
+      write("README.md", withTable(String(tree["README.md"]), storesTable(stores)))(tree);
+    },
+    /theirStore was tried without fault, reopen: copy "offered" from the kit's JSON report/,
   ],
   [
     "packagesAreChecked",

@@ -1,6 +1,7 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
 export { type DynamoOptions, type DynamoServer, startDynamo } from "./dynamo.ts";
 export { type MongoOptions, type MongoServer, startMongo } from "./mongo.ts";
+export { newerNode } from "./newer-node.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";

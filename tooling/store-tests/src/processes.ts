@@ -11,15 +11,26 @@ const bundles = new Map<string, Promise<string>>();
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
  * whether or not the packages have been built. It lies one folder below the package, as `dist` does. Done once.
+ *
+ * @param packages `brings`: those that become part of it; the others it must find where it runs. `external`: what the
+ * package's manifest names for its tests alone, and is not to be bundled.
  */
-export function bundled(program: URL): Promise<string> {
+export function bundled(program: URL, packages: BundledPackages = {}): Promise<string> {
   const file = fileURLToPath(program);
-  const known = bundles.get(file) ?? bundle(file);
+  const known = bundles.get(file) ?? bundle(file, packages);
   bundles.set(file, known);
   return known;
 }
 
-async function bundle(file: string): Promise<string> {
+interface BundledPackages {
+  readonly brings?: RegExp;
+  readonly external?: RegExp[];
+}
+
+async function bundle(
+  file: string,
+  { brings = /^@turnkeep\//, external = [] }: BundledPackages,
+): Promise<string> {
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
   await build({
@@ -34,7 +45,8 @@ async function bundle(file: string): Promise<string> {
     dts: false,
     clean: false,
     logLevel: "error",
-    noExternal: [/^@turnkeep\//],
+    noExternal: [brings],
+    external,
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return join(root, ".cache", `${name}.js`);

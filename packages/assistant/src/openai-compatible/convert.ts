@@ -10,7 +10,7 @@ import { unreadableInput } from "../model-messages.ts";
 import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
 import { absentReasoning, keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";
-import { type Receiver, sentName } from "./sent-calls.ts";
+import { absentContent, type Receiver, sentName } from "./sent-calls.ts";
 import type { WireMessage } from "./wire.ts";
 
 interface PartToSend {
@@ -73,7 +73,7 @@ function assistantMessage(
   });
   return {
     role: "assistant",
-    content: text === "" && calls.length > 0 ? null : text,
+    content: text === "" && calls.length > 0 ? absentContent(server) : text,
     ...(calls.length > 0 ? absentReasoning(server) : {}),
     ...returnedReasoning(parts, server),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),

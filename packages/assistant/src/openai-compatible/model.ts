@@ -20,7 +20,8 @@ export interface ChatAssistantMessage {
  * vLLM, llama.cpp, Ollama and others), over a memory of the default format. It streams if somebody follows the answer.
  *
  * Reasoning that a server needs back (`reasoning_content`, `reasoning_details`) is kept with the answer, and sent only
- * to the same host; DeepSeek and Kimi get an empty one for answers with calls of which none is known. A refusal becomes the
+ * to the same host; DeepSeek and Kimi get an empty one for answers with calls of which none is known, and xAI an
+ * empty content beside calls. A refusal becomes the
  * answer's text.
  *
  * A request is sent once: to retry, call the chat again with the same message id.

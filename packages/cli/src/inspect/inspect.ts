@@ -6,7 +6,7 @@ import { showMemory } from "./show-memory.ts";
 
 /** What to look at, and how to show it. */
 export interface InspectOptions {
-  /** A folder of PGlite's, a JavaScript file that exports a store, or an address. */
+  /** A folder of PGlite's, a file of SQLite's (`.db`), a JavaScript file that exports a store, or an address. */
   readonly store: string | undefined;
   /** `undefined`: the memories are listed. */
   readonly memoryId: string | undefined;

@@ -1,7 +1,10 @@
 import { type HistoryPage, isTurnkeepError, type MessageFormat, modelMessageFormat } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { anthropicFormat } from "@turnkeep/formats/anthropic";
+import { bedrockFormat } from "@turnkeep/formats/bedrock";
+import { geminiFormat } from "@turnkeep/formats/gemini";
 import { langchain4jFormat } from "@turnkeep/formats/langchain4j";
+import { ollamaFormat } from "@turnkeep/formats/ollama";
 import { openaiFormat } from "@turnkeep/formats/openai";
 import { openaiResponsesFormat } from "@turnkeep/formats/openai-responses";
 import { arrivalsOf } from "../terminal/arrivals.ts";
@@ -14,6 +17,9 @@ const formats: readonly MessageFormat<unknown>[] = [
   openaiFormat,
   openaiResponsesFormat,
   anthropicFormat,
+  geminiFormat,
+  bedrockFormat,
+  ollamaFormat,
   uiMessageFormat() as unknown as MessageFormat<unknown>,
   langchain4jFormat,
 ];

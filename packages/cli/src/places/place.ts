@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { oneLine } from "../terminal/controls.ts";
 import { folderToRead, folderToWrite, type Place } from "./folder.ts";
+import { fileToRead, fileToWrite, isSqliteFile } from "./sqlite-file.ts";
 
 /** What opens a store by its address. */
 interface Adapter {
@@ -75,10 +76,16 @@ export function placeOf(store: string): string {
   );
 }
 
+/** Where a folder of this process's own keeps memories: in what Node has, else in what comes with this package. */
+export function placeWithin(folder: string): string {
+  return process.getBuiltinModule("node:sqlite") === undefined ? folder : join(folder, "memories.db");
+}
+
 /** How a place is named to people: an address without its password. */
 export function placeName(store: string): string {
   if (adapterOf(store) !== undefined) return oneLine(redactUrl(store));
-  return oneLine(modules.test(store) ? `the store of ${store}` : `PGlite in ${store}`);
+  if (modules.test(store)) return oneLine(`the store of ${store}`);
+  return oneLine(`${isSqliteFile(store) ? "SQLite" : "PGlite"} in ${store}`);
 }
 
 /**
@@ -103,6 +110,9 @@ interface Migrating {
 
 async function open(store: string, purpose: "write" | "read"): Promise<Place> {
   const adapter = adapterOf(store);
+  if (adapter === undefined && isSqliteFile(store)) {
+    return purpose === "write" ? fileToWrite(store) : fileToRead(store);
+  }
   if (adapter === undefined && !modules.test(store)) {
     return purpose === "write" ? folderToWrite(store) : folderToRead(store);
   }

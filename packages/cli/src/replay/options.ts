@@ -17,9 +17,9 @@ export interface ReplayOptions {
   /** Default `step`. */
   readonly unit?: WindowUnit | undefined;
   /**
-   * A folder for PGlite, a JavaScript file whose default export is a store or a function that answers one, or the address of
-   * a database: `postgres://…`, `redis://…`, `mongodb://…`, or DynamoDB's endpoint. Default: PGlite in a temporary folder
-   * that is removed at the end.
+   * A folder for PGlite, a file of SQLite's (`.db`), a JavaScript file whose default export is a store or a function that
+   * answers one, or the address of a database: `postgres://…`, `redis://…`, `mongodb://…`, or DynamoDB's endpoint.
+   * Default: a temporary folder that is removed at the end, with a file of SQLite's, or PGlite on Node before 22.13.
    */
   readonly store?: string | undefined;
   /**

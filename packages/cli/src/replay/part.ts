@@ -11,6 +11,7 @@ const failing = [
   "INVALID_MESSAGE",
   "ID_CONFLICT",
   "MESSAGE_TOO_LARGE",
+  "MEMORY_FULL",
   "CORRUPT_RECORD",
   "UNSUPPORTED_VERSION",
 ] as const;

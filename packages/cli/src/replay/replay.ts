@@ -1,6 +1,6 @@
 import { invalidOption } from "@turnkeep/core/store-kit";
 import { tokenCounter } from "@turnkeep/tokens";
-import { openPlace, placeName } from "../places/place.ts";
+import { openPlace, placeName, placeWithin } from "../places/place.ts";
 import { temporaryFolder } from "../places/temporary-folder.ts";
 import { formats } from "./message-kind.ts";
 import { type ReplayOptions, type Settings, settingsOf } from "./options.ts";
@@ -46,7 +46,7 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
     throw invalidOption(`No conversation in ${settings.files.join(", ")}: nothing to replay.`);
   }
   const folder = settings.store === undefined ? temporaryFolder("replay") : undefined;
-  const store = settings.store ?? folder?.path ?? "";
+  const store = settings.store ?? placeWithin(folder?.path ?? "");
   try {
     printer.start(count, storeLine(settings, store));
     for (const bad of count.badLines) printer.badLine(bad);

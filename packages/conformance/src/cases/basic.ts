@@ -28,10 +28,17 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       for (const name of booleans) {
         expectEqual(`the type of capabilities.${name}`, typeof capabilities[name], "boolean");
       }
-      const { readSteps, maxMessageBytes } = capabilities;
+      const { readSteps, maxMessageBytes, maxMemoryBytes } = capabilities;
       expectThat("readSteps is 1 or 2", readSteps === 1 || readSteps === 2, readSteps);
-      const enough = Number.isSafeInteger(maxMessageBytes) && maxMessageBytes >= 1024 * 1024;
-      expectThat("maxMessageBytes is a whole number of at least 1,048,576", enough, maxMessageBytes);
+      const enough = Number.isSafeInteger(maxMessageBytes) && maxMessageBytes >= 512 * 1024;
+      expectThat("maxMessageBytes is a whole number of at least 524,288", enough, maxMessageBytes);
+      const room = maxMemoryBytes ?? Number.MAX_SAFE_INTEGER;
+      const enoughRoom = Number.isSafeInteger(room) && room >= Math.max(1024 * 1024, maxMessageBytes);
+      expectThat(
+        "maxMemoryBytes is absent or a whole number of at least 1,048,576 and maxMessageBytes",
+        enoughRoom,
+        maxMemoryBytes,
+      );
       expectEqual("the capabilities of the second client", { ...other.capabilities }, { ...capabilities });
     },
   },

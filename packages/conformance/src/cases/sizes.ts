@@ -6,6 +6,11 @@ import type { TestMemory } from "../support/memory.ts";
 import { sentences } from "../support/sentences.ts";
 
 const megabyte = 1024 * 1024;
+/** What a store must not limit for a few messages of 1 MB, and for so many: quotes and positions take some room too. */
+const megabytes = (count: number) => ({
+  maxMessageBytes: megabyte,
+  maxMemoryBytes: Math.ceil(1.5 * count) * megabyte,
+});
 /** What a case can still make and send. */
 const mostBytes = 64 * 1024 * 1024;
 
@@ -13,6 +18,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "a message of 1 MB works in every state",
     sentence: sentences.oneMegabyte,
+    requires: { atLeast: megabytes(3) },
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: [{ payload: filled("a", megabyte) }, {}] });
@@ -43,6 +49,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "1 MB of characters of several bytes works",
     sentence: sentences.oneMegabyte,
+    requires: { atLeast: megabytes(2) },
     async run(context) {
       const memory = context.memory();
       await memory.commit({
@@ -54,6 +61,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "a meta of 1 MB works",
     sentence: sentences.oneMegabyte,
+    requires: { atLeast: megabytes(1) },
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: [{ payload: "1", meta: filled("m", megabyte - 1) }] });
@@ -63,6 +71,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "a hundred messages of 1 MB live at once",
     sentence: sentences.oneMegabyte,
+    requires: { atLeast: megabytes(100) },
     heavy: true,
     async run(context) {
       const memory = context.memory();
@@ -90,7 +99,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "a page of history holds twenty messages of 1 MB",
     sentence: sentences.historyPage,
-    requires: { history: true },
+    requires: { history: true, atLeast: megabytes(20) },
     heavy: true,
     async run(context) {
       const memory = context.memory();
@@ -148,6 +157,28 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
   {
+    name: "a full memory says so before anything is written, and goes on once there is room",
+    sentence: sentences.memoryFull,
+    requires: { maxMemoryBytes: mostBytes },
+    heavy: true,
+    async run(context) {
+      const { maxMemoryBytes = 0 } = context.capabilities;
+      const memory = context.memory();
+      const piece = 64 * 1024;
+      const pieces = Math.ceil(maxMemoryBytes / piece);
+      const another = (head: string) => memory.update({ append: [{ payload: filled("x", piece) }], head });
+      // A store may count in what it keeps beside the messages, but not as much as they are.
+      const fits = Math.floor(pieces / 2);
+      for (let count = 0; count < fits; count++) await memory.send(another("1"));
+      for (let count = fits; count < pieces && (await memory.takes(another("1"), "MEMORY_FULL")); count++);
+      await memory.refused("an update of a full memory", "MEMORY_FULL", another("2"));
+      await memory.check("after an update of a full memory");
+      const move = [1, 2].map((seq) => ({ seq, to: "removed" as const }));
+      await memory.commit({ append: [{ payload: filled("y", piece) }], move });
+      await memory.check("after a full memory was given room");
+    },
+  },
+  {
     name: "maxMessageBytes counts bytes, not characters",
     sentence: sentences.largest,
     requires: { maxMessageBytes: mostBytes },
@@ -187,6 +218,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "twelve thousand messages come in one update, live at once, and all leave in one",
     sentence: sentences.anyNumber,
+    requires: { atLeast: megabytes(3) },
     heavy: true,
     async run(context) {
       const memory = context.memory();

@@ -55,7 +55,11 @@ async function load(file: string, path: string): Promise<unknown> {
     // TypeScript goes through jiti on every version of Node, so that a file means the same on all of them.
     if (!typescript.includes(extname(path))) return await import(pathToFileURL(path).href);
     // Without jiti's interop, a CommonJS driver that two of the files import has no default export in one of them.
-    const jiti = createJiti(pathToFileURL(path).href, { fsCache: false, interopDefault: true });
+    const jiti = createJiti(pathToFileURL(path).href, {
+      fsCache: false,
+      interopDefault: true,
+      tsconfigPaths: true,
+    });
     const module: unknown = await jiti.import(path);
     // What a CommonJS file assigns to module.exports comes as it is, where Node's import() makes it the default.
     if (!isEsModule(module)) return { default: module };

@@ -3,13 +3,17 @@ import { dirname, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { formatBadge } from "../badge.ts";
 import type { ConformanceGroup } from "../case.ts";
-import { cases } from "../cases/index.ts";
+import type { ConformanceHarness } from "../harness.ts";
 import { packageVersion } from "../package-version.ts";
-import { type ConformanceReport, type ConformanceResult, failureLines, formatReport } from "../report.ts";
-import { type NormalOptions, normalizeOptions, runConformance } from "../run.ts";
+import { PathError } from "../path-error.ts";
+import { type ConformanceReport, type ConformanceResult, formatReport } from "../report.ts";
+import { type NormalOptions, normalizeOptions, type RunLimits, runCases } from "../run.ts";
+import type { RepeatOptions } from "../support/expect.ts";
 import { CommandError, traced } from "./command-error.ts";
 import { jsonReport } from "./json-report.ts";
 import { loadHarness } from "./load-harness.ts";
+import { repeatLine } from "./repeat-line.ts";
+import { linesOf, underWatch } from "./run-under-watch.ts";
 import { usage } from "./usage.ts";
 
 /** What the command has of its surroundings. */
@@ -24,6 +28,9 @@ export interface Surroundings {
 interface Wishes {
   readonly file: string;
   readonly options: NormalOptions;
+  readonly limits: Pick<RunLimits, "bail" | "totalMs">;
+  /** As it was given. */
+  readonly timeout: string | undefined;
   readonly json: string | undefined;
   readonly badge: string | undefined;
 }
@@ -44,43 +51,57 @@ export async function main(args: readonly string[], around: Surroundings): Promi
   }
 }
 
-async function run({ file, options, json, badge }: Wishes, around: Surroundings): Promise<ConformanceReport> {
-  const { cwd, out, err, signal } = around;
+async function run(wishes: Wishes, around: Surroundings): Promise<ConformanceReport> {
+  const { file, options, json, badge } = wishes;
+  const { cwd, out } = around;
   // Before a run of minutes, so that its report cannot be lost to where it cannot be written.
   if (json !== undefined && badge !== undefined && resolve(cwd, json) === resolve(cwd, badge)) {
     throw new CommandError(`--json and --badge name one file, ${json}: name two.`);
   }
   for (const target of [json, badge]) if (target !== undefined) await prepareTarget(target, cwd);
-  const harness = await loadHarness(file, cwd);
+  const results: ConformanceResult[] = [];
+  const progress = { file, cases: options.cases, results, loaded: false };
+  const report = await underWatch(progress, around, async () => {
+    const harness = await loadHarness(file, cwd);
+    progress.loaded = true;
+    return runHarness(harness, wishes, results, around);
+  });
+  out(`${formatReport(report)}\n`);
+  if (json !== undefined) await written(json, () => writeFile(resolve(cwd, json), jsonReport(report)));
+  if (badge !== undefined) await written(badge, () => writeFile(resolve(cwd, badge), formatBadge(report)));
+  if (report.harnessFailure !== undefined) throw harnessError(file, report.harnessFailure.error);
+  return report;
+}
+
+async function runHarness(
+  harness: ConformanceHarness,
+  { file, options, limits, timeout }: Wishes,
+  results: ConformanceResult[],
+  { out, err, signal }: Surroundings,
+): Promise<ConformanceReport> {
   const count = options.cases.length;
   out(`${file}: ${count} ${count === 1 ? "case" : "cases"}, seed ${options.seed}\n\n`);
-  const results: ConformanceResult[] = [];
   const onResult = (result: ConformanceResult) => {
     results.push(result);
     // A run may take minutes, and far longer where each call of a store hangs: say at once what goes wrong.
     if (result.status === "failed") err(`failed so far: ${result.group}: ${result.name}\n`);
   };
-  const report = await runConformance(harness, { ...options, signal, onResult }).catch((error: unknown) => {
-    // Of a run of minutes that a harness fails to clear up after, too.
-    out(
-      failureLines(results)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+  const repeat = (again: RepeatOptions) => repeatLine(file, timeout, again);
+  try {
+    return await runCases(harness, options, repeat, { ...limits, signal, onResult });
+  } catch (error) {
+    // Of a run of minutes, too.
+    out(linesOf(results));
     if (signal?.aborted) {
-      throw new CommandError(
-        `it was interrupted after ${results.length} of ${count} cases, so there is no report.`,
-      );
+      const so = `after ${results.length} of ${count} cases, so there is no report.`;
+      throw new CommandError(`it was interrupted ${so}`);
     }
-    throw new CommandError(`The harness of ${file} failed. ${traced(error)}`);
-  });
-  out(`${formatReport(report)}\n`);
-  if (json !== undefined)
-    await written(json, () => writeFile(resolve(cwd, json), jsonReport(report, packageVersion())));
-  if (badge !== undefined) {
-    await written(badge, () => writeFile(resolve(cwd, badge), formatBadge(report, cases.length)));
+    throw error instanceof PathError ? new CommandError(error.message) : harnessError(file, error);
   }
-  return report;
+}
+
+function harnessError(file: string, error: unknown): CommandError {
+  return new CommandError(`The harness of ${file} failed. ${traced(error)}`);
 }
 
 /** What the command line asks for; a text: only that is to be shown. */
@@ -101,9 +122,14 @@ function read(args: readonly string[]): Wishes | string {
     names: values.name,
     seed: seedOf(values.seed),
     path: values.path,
-    timeoutMs: timeoutOf(values.timeout),
+    timeoutMs: positive("timeout", "number of milliseconds", values.timeout),
   });
-  return { file, options, json: values.json, badge: values.badge };
+  const limits = {
+    bail: positive("bail", "number of cases", values.bail),
+    totalMs: positive("total", "number of milliseconds", values.total),
+  };
+  const { timeout, json, badge } = values;
+  return { file, options, limits, timeout, json, badge };
 }
 
 function parsed(args: readonly string[]): ReturnType<typeof parse> {
@@ -125,6 +151,8 @@ function parse(args: readonly string[]) {
       seed: { type: "string" },
       path: { type: "string" },
       timeout: { type: "string" },
+      bail: { type: "string" },
+      total: { type: "string" },
       json: { type: "string" },
       badge: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -149,12 +177,10 @@ function seedOf(text: string | undefined): number | undefined {
   return seed;
 }
 
-function timeoutOf(text: string | undefined): number | undefined {
+function positive(flag: string, what: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new CommandError(
-      `--timeout must be a positive number of milliseconds, not ${JSON.stringify(text)}.`,
-    );
+    throw new CommandError(`--${flag} must be a positive ${what}, not ${JSON.stringify(text)}.`);
   return Number(text);
 }
 

@@ -1,6 +1,7 @@
 import type { HistoryPage, MemorySnapshot, StoredMessage, TurnkeepErrorCode } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { brief, cut, difference } from "./brief.ts";
+import { sentences } from "./sentences.ts";
 
 /**
  * What a case throws if a store does not keep the contract. The message says what was tested, what was expected and
@@ -15,6 +16,30 @@ import { brief, cut, difference } from "./brief.ts";
  */
 export class ConformanceError extends Error {
   override readonly name: string = "ConformanceError";
+  /** The sentence of the contract that was broken, where it may be another one than the case names. */
+  readonly sentence: string | undefined;
+  /** The options that repeat exactly this failure, where the seed alone does not. */
+  readonly repeat: RepeatOptions | undefined;
+
+  constructor(
+    message: string,
+    options?: {
+      readonly cause?: unknown;
+      readonly sentence?: string | undefined;
+      readonly repeat?: RepeatOptions | undefined;
+    },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.sentence = options?.sentence;
+    this.repeat = options?.repeat;
+  }
+}
+
+/** What repeats a failure: options of `runConformance`, `describeConformance` and the command alike. */
+export interface RepeatOptions {
+  readonly names: readonly string[];
+  readonly seed: number;
+  readonly path?: string | undefined;
 }
 
 /** Fails with `what` and what was seen unless `holds`. */
@@ -67,14 +92,45 @@ export function tell(error: unknown): string {
   return `${call ?? "a call that must succeed"}: expected an answer, saw ${describeError(error)}`;
 }
 
+const sentencesOf = new WeakMap<object, string>();
+
+/** Does something; what it throws breaks this sentence, whatever a closer look within has named. */
+export async function about<T>(sentence: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw noted(sentence, error);
+  }
+}
+
+/** The sentence that an error was noted to break. */
+export function brokenSentence(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null ? sentencesOf.get(error) : undefined;
+}
+
+function noted(sentence: string, error: unknown): unknown {
+  if (typeof error === "object" && error !== null) sentencesOf.set(error, sentence);
+  return error;
+}
+
 /** Compares the result of `getMessages` with the expected one. */
 export function expectSnapshot(what: string, seen: MemorySnapshot, expected: MemorySnapshot): void {
-  expectEqual(`${what}, version`, seen.version, expected.version);
-  expectMessages(what, seen.messages, expected.messages);
-  expectEqual(`${what}, nextSeq`, seen.nextSeq, expected.nextSeq);
-  expectEqual(`${what}, owner`, seen.owner, expected.owner);
-  expectEqual(`${what}, head`, seen.head, expected.head);
-  expectEqual(`${what}, unchanged`, seen.unchanged, expected.unchanged);
+  const part = (sentence: string, name: keyof MemorySnapshot) =>
+    noting(sentence, () => expectEqual(`${what}, ${name}`, seen[name], expected[name]));
+  part(sentences.version, "version");
+  noting(sentences.live, () => expectMessages(what, seen.messages, expected.messages));
+  part(sentences.position, "nextSeq");
+  part(sentences.owner, "owner");
+  part(sentences.head, "head");
+  part(sentences.known, "unchanged");
+}
+
+function noting(sentence: string, compare: () => void): void {
+  try {
+    compare();
+  } catch (error) {
+    throw noted(sentence, error);
+  }
 }
 
 /**
@@ -97,7 +153,7 @@ export function expectRead(
 
 /** Compares the result of `getHistory` with the expected one. */
 export function expectPage(what: string, seen: HistoryPage, expected: HistoryPage): void {
-  expectMessages(what, seen.messages, expected.messages);
+  noting(sentences.keeps, () => expectMessages(what, seen.messages, expected.messages));
   expectEqual(`${what}, hasMore`, seen.hasMore, expected.hasMore);
 }
 

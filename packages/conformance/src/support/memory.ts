@@ -7,6 +7,7 @@ import type {
   StoredMessage,
   TurnkeepErrorCode,
 } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { expectCode, expectPage, expectRead, expectSnapshot, named } from "./expect.ts";
 import { MemoryModel } from "./model.ts";
 import { all } from "./races.ts";
@@ -107,6 +108,17 @@ export class TestMemory {
     client: ChatMemoryStore = this.#options.client(),
   ): Promise<Error> {
     return expectCode(what, code, () => client.updateMessages(this.id, update));
+  }
+
+  /** Sends an update; answers whether the store took it, or refused it with this code. */
+  async takes(update: MemoryUpdate, code: TurnkeepErrorCode): Promise<boolean> {
+    try {
+      await this.send(update);
+      return true;
+    } catch (error) {
+      if (isTurnkeepError(error, code)) return false;
+      throw error;
+    }
   }
 
   async delete(client: ChatMemoryStore = this.#options.client()): Promise<void> {

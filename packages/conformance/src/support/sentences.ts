@@ -46,7 +46,9 @@ export const sentences = {
   apart: "Two ids never share data.",
   tooLarge: "A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written.",
   oneMegabyte:
-    "A message of 1 MB (1,048,576 bytes) works in every store, and a hundred of them live at once.",
+    "A message of 1 MB (1,048,576 bytes) works, and a hundred of them live at once, in every store that does not declare less.",
+  memoryFull:
+    "An update that would exceed `maxMemoryBytes` is `MEMORY_FULL` before anything is written; one that makes enough room applies.",
   anyNumber:
     "Numbers have no limit: not those of live messages, of changes in one update, of memories in a list, of what one sweep removes.",
   largest: "The largest message, as UTF-8 bytes of `payload` and `meta` together.",

@@ -1,9 +1,11 @@
 import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "@turnkeep/core";
 import fc from "fast-check";
 import type { ConformanceContext } from "../context.ts";
+import { about } from "./expect.ts";
 import { expectListed } from "./listed.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 import { expectOneWins } from "./rivals.ts";
+import { sentences } from "./sentences.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
 interface AnyChange {
@@ -84,6 +86,17 @@ export function toQuery({ ids, ...query }: AnyQuery): HistoryQuery {
   return ids === undefined ? query : { ...query, ids: ids.map((id) => `m${id}`) };
 }
 
+/** The sentence that an operation is about. After a change that applies, what is stored tells more: `expectSnapshot`. */
+const sentenceOf: Readonly<Partial<Record<Operation["kind"], string>>> = {
+  stale: sentences.expected,
+  resend: sentences.replay,
+  known: sentences.known,
+  delete: sentences.delete,
+  sweep: sentences.sweep,
+  history: sentences.historyPage,
+  list: sentences.ofOwner,
+};
+
 /** Runs operations over fresh memories and compares the store with the model. Writes what it does into `log`. */
 export class SequenceRun {
   readonly #context: ConformanceContext;
@@ -103,10 +116,14 @@ export class SequenceRun {
   async run(sequence: readonly Operation[]): Promise<void> {
     for (const operation of sequence) {
       this.#context.signal.throwIfAborted();
-      await this.#step(operation);
+      const sentence = sentenceOf[operation.kind];
+      if (sentence === undefined) await this.#step(operation);
+      else await about(sentence, () => this.#step(operation));
     }
-    for (const memory of this.#memories) await memory.check("after the last operation");
-    await this.#list(this.#context.other);
+    for (const memory of this.#memories) {
+      await about(sentences.apart, () => memory.check("after the last operation"));
+    }
+    await about(sentences.list, () => this.#list(this.#context.other));
   }
 
   async #step(operation: Operation): Promise<void> {
@@ -136,7 +153,10 @@ export class SequenceRun {
         const one = this.#updateOf(memory, operation.change);
         const two = this.#updateOf(memory, operation.rival);
         note(`${describeUpdate(one)}, raced by the other client: ${describeUpdate(two)}`);
-        await expectOneWins("updates in a race", { store: client, other: rival }, memory, 0, [one, two]);
+        const clients = { store: client, other: rival };
+        await about(sentences.expected, () =>
+          expectOneWins("updates in a race", clients, memory, 0, [one, two]),
+        );
         sent.push(one, two);
         break;
       }

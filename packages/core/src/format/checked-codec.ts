@@ -1,6 +1,5 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { quoted } from "../stores/text.ts";
 import { decodePayload, type EncodedCopy, encodedCopy, encodePayload } from "./codec.ts";
 
 type Codec<M> = Pick<MessageFormat<M>, "encode" | "decode">;

@@ -1,7 +1,6 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { integer, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
-import { quoted } from "../stores/text.ts";
 import { fromPlain, shortestTooDeep } from "./from-plain.ts";
 import { type Plain, tag, toPlain } from "./to-plain.ts";
 

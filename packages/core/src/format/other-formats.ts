@@ -11,8 +11,33 @@ const blocks: ReadonlySet<unknown> = new Set(["tool_use", "tool_result", "server
 const items: ReadonlySet<unknown> = new Set(["message", "function_call", "function_call_output"]);
 const javaTypes: ReadonlySet<unknown> = new Set(["SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT"]);
 
+/** Whether that is a list of objects without a type, as Gemini's parts and Bedrock's blocks are. */
+function areUntyped(parts: unknown): boolean {
+  if (!Array.isArray(parts) || parts.length === 0) return false;
+  return parts.every((part) => typeof part === "object" && part !== null && part.type === undefined);
+}
+
 const otherFormats: readonly OtherFormat[] = [
+  {
+    format: "geminiFormat",
+    entry: "gemini",
+    owns: ({ role, parts }) => role === "model" || areUntyped(parts),
+  },
   { format: "uiMessageFormat()", entry: "ai-sdk", owns: ({ parts }) => Array.isArray(parts) },
+  {
+    format: "bedrockFormat",
+    entry: "bedrock",
+    owns: ({ content }) => areUntyped(content),
+  },
+  {
+    format: "ollamaFormat",
+    entry: "ollama",
+    owns: ({ role, tool_calls: calls, tool_name: name }) =>
+      (role === "tool" && isText(name)) ||
+      (Array.isArray(calls) &&
+        calls.length > 0 &&
+        calls.every((call) => call?.function && call.id === undefined)),
+  },
   {
     format: "openaiFormat",
     entry: "openai",

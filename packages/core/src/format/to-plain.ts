@@ -1,6 +1,5 @@
 import { toBase64 } from "../base64.ts";
-import { TurnkeepError } from "../errors.ts";
-import { quoted } from "../stores/text.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 
 /**
  * The member that marks what JSON cannot hold by itself: `{"$turnkeep": kind, "value": …}`. An object that has such a

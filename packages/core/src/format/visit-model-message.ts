@@ -55,7 +55,7 @@ function visitCompaction(part: AnyPart, at: Visitor, role: RoleOfParts): AnyPart
 /** What may stand in a message and in what a tool put out. */
 function visitContent(part: AnyPart, at: Visitor, of: "content" | "tool-result"): AnyPart | undefined {
   const named = withDocumentName(part, at);
-  return isMedia(part) ? at.media(named, of, mediaPiece) : at.unknown(named, of, textPart);
+  return isMedia(part) ? at.media(named, of, mediaPiece, textPart) : at.unknown(named, of, textPart);
 }
 
 function textPart(text: string): AnyPart {

@@ -82,11 +82,12 @@ export class Visitor {
     return this.present(part);
   }
 
-  /** An image, a file, a sound. */
+  /** An image, a file, a sound. `asPart` makes a part of a text that takes its place, where one may. */
   media<P extends object, Of extends TextPlace>(
     part: P,
     _of: Of,
     _pieceOf: (part: P, of: Of) => Piece,
+    _asPart?: (text: string) => P,
   ): P | undefined {
     return this.present(part);
   }

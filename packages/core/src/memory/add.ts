@@ -1,8 +1,7 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { freshError, type Item, readItem } from "../steps/item.ts";
-import { quoted } from "../stores/text.ts";
+import { freshError, type Item, type ItemMeta, readItem } from "../steps/item.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -14,13 +13,13 @@ import type { Draft, Prepared } from "./draft.ts";
 export function addAll<M>(
   attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
-  { forView = false }: { readonly forView?: boolean } = {},
+  { forView = false, since }: { readonly forView?: boolean; readonly since?: ItemMeta["since"] } = {},
 ): string[] {
   const { draft, settings } = attempt;
   if (!forView) checkFormat(draft, settings);
   const isBound = settings.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, settings);
-  const ids = messages.map((message) => addOne(attempt, message));
+  const ids = messages.map((message) => addOne(attempt, message, since));
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
@@ -61,7 +60,7 @@ export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false)
   draft.awaitsSummary = isDue ? (early ? "early" : "now") : undefined;
 }
 
-function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
+function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["since"]): string {
   const { draft, settings, limits } = attempt;
   const { unit } = settings.window;
   const before = unit.evictsBeforeEach ? planWindow(draft.live, settings, limits).evict : [];
@@ -76,7 +75,7 @@ function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
   } else {
     draft.leave(before, "evicted");
   }
-  return draft.append(message, { front: isSystem && settings.systemFirst }).id;
+  return draft.append(message, { front: isSystem && settings.systemFirst, since }).id;
 }
 
 export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: MemorySettings<M>): boolean {

@@ -1,6 +1,6 @@
 import { abortSignal } from "../abort.ts";
 import type { TransactionOptions } from "../chat-memory.ts";
-import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
+import type { MemoryCallOptions, PutOptions, RemovalOptions, RemoveOptions } from "../memory-call-options.ts";
 import { oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
@@ -39,4 +39,16 @@ export function takeConflictOptions(
   options: RemovalOptions | undefined,
 ): RemovalOptions & { readonly mustExist: MustExist } {
   return takeOptions(`${call}'s options`, conflictFields, options);
+}
+
+const removeFields = {
+  ...conflictFields,
+  only: optional(oneOf(true, false), false),
+} satisfies Fields<RemoveOptions>;
+
+/** What a `remove` takes, and what it depends on. */
+export function takeRemoveOptions(
+  options: RemoveOptions | undefined,
+): RemoveOptions & { readonly mustExist: MustExist; readonly only: boolean } {
+  return takeOptions("remove's options", removeFields, options);
 }

@@ -1,8 +1,7 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import { isPinned } from "../steps/step.ts";
-import { quoted } from "../stores/text.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -66,8 +65,10 @@ export async function replaceAll<M>(
   }
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
-  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages);
-  const ids = messages.map((message) => draft.append(message).id);
+  // What a provider's compaction is given with stands beside it, and is no older conversation.
+  const since = draft.nextSeq;
+  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages, { since });
+  const ids = messages.map((message) => draft.append(message, { since }).id);
   evict(attempt);
   return ids;
 }

@@ -1,10 +1,9 @@
 import { throwIfAborted } from "../abort.ts";
 import type { MemoryPolicy } from "../chat-memory-options.ts";
-import { isTurnkeepError, TurnkeepError, type TurnkeepErrorDetails } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError, type TurnkeepErrorDetails } from "../errors.ts";
 import type { CodedStore } from "../memory-settings.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
 import { neverWaits } from "../stores/process-store.ts";
-import { quoted } from "../stores/text.ts";
 import { report } from "./report.ts";
 
 /**

@@ -7,7 +7,7 @@ import type {
   MemoryOwner,
 } from "../chat-memories.ts";
 import type { ChatMemory } from "../chat-memory.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
@@ -16,7 +16,6 @@ import { worded } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
-import { quoted } from "../stores/text.ts";
 import { resolveLimits } from "../window/limits.ts";
 import { takeSignal } from "./call-options.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";

@@ -14,6 +14,7 @@ export interface Prepared<M> {
   readonly createdAt: number;
   readonly payload: string;
   readonly model: string | undefined;
+  readonly toolsKey: string | undefined;
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
@@ -77,12 +78,13 @@ export class Draft<M> {
     return this.#made.length === 0;
   }
 
-  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
+  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived" | "since"> = {}): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
     const meta = this.#baseMeta(prepared);
     if (this.#from.epoch > 0) meta.epoch = this.#from.epoch;
     if (place.front === true) meta.front = true;
     if (place.derived !== undefined) meta.derived = place.derived;
+    if (place.since !== undefined && prepared.facts.boundary) meta.since = place.since;
     if (late.length > 0) meta.late = late;
     if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
     const item = newItem(prepared, this.#nextSeq++, meta);
@@ -111,7 +113,7 @@ export class Draft<M> {
    * must fail if somebody else has done the same.
    */
   replace(old: Item<M>, prepared: Prepared<M>, isAlone = false): void {
-    const { tokens: _, model: __, late: ___, ...kept } = old.meta;
+    const { tokens: _, model: __, toolsKey: ___, late: ____, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
     const by = isAlone ? { by: randomName() } : {};
     const meta = { ...this.#baseMeta(prepared), ...kept, ...by, ...(late.length > 0 ? { late } : {}) };
@@ -148,6 +150,11 @@ export class Draft<M> {
     for (const seq of seqs) this.#moves.set(seq, to);
   }
 
+  /** The `seq` of what is appended next. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
   get epoch(): number {
     return this.#epoch;
   }
@@ -178,11 +185,12 @@ export class Draft<M> {
     return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
   }
 
-  #baseMeta({ model, facts }: Prepared<M>): NewMeta {
+  #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
     const { counter } = this.#settings.reader;
     const meta: NewMeta = {};
     if (counter !== undefined) meta.tokens = { [counter.name]: facts.tokens };
     if (model !== undefined) meta.model = model;
+    if (toolsKey !== undefined) meta.toolsKey = toolsKey;
     return meta;
   }
 }

@@ -10,12 +10,13 @@ const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
 const entryFields = {
   id: optional(),
   model: optional(),
+  toolsKey: optional(),
   createdAt: optional(),
 } satisfies Fields<Parameters<typeof entry>[1]>;
 
 /**
- * Wraps a message for `add`, `put` or `set` with your own id, with the model that made it, or with the time when it was
- * said (`createdAt`, in milliseconds since the epoch; default now), for example to import a conversation. Adding the
+ * Wraps a message for `add`, `put` or `set` with your own id, with the model that made it, with a name of the tools that it
+ * was offered (`toolsKey`), or with the time when it was said (`createdAt`, in milliseconds since the epoch; default now), for example to import a conversation. Adding the
  * same id again with equal content does nothing, even if the message was evicted or rewound since, so a retried request
  * adds once. Other content is an `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000.
  * Messages are ordered as they were added, never by time; a message that `put` replaces keeps its time. Errors:
@@ -38,14 +39,16 @@ export function entry<M extends ModelMessage | NonNullable<unknown> | null | und
     readonly id?: string | undefined;
     /** The model that made the message: see {@link ViewOptions.model}. */
     readonly model?: string | undefined;
+    /** Names the tools that the model was offered when it made the message: see {@link ViewOptions.toolsKey}. */
+    readonly toolsKey?: string | undefined;
     /** When it was said, in milliseconds since the epoch. Default: now. */
     readonly createdAt?: number | undefined;
   },
 ): Entry<M> {
   // Forgotten, it would be no entry.
   if (options === undefined) throw wrongOption("entry's second argument", options, "an object of options");
-  const { id, model, createdAt } = takeOptions("entry's second argument", entryFields, options);
-  const wrapped = { message, id, model, createdAt };
+  const { id, model, toolsKey, createdAt } = takeOptions("entry's second argument", entryFields, options);
+  const wrapped = { message, id, model, toolsKey, createdAt };
   Object.defineProperty(wrapped, marker, { value: true });
   return Object.freeze(wrapped) as unknown as Entry<M>;
 }

@@ -1,8 +1,7 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
-import { quoted } from "../stores/text.ts";
 import type { Limits } from "../window/limits.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import { notFound } from "./change.ts";

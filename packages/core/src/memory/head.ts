@@ -1,6 +1,5 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
-import { quoted } from "../stores/text.ts";
 
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;

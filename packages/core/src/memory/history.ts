@@ -4,7 +4,7 @@ import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
-import { decodeStored, namingRecord, parseMeta } from "../steps/item.ts";
+import { decodeStored, type Item, messageOf, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
 
@@ -58,6 +58,12 @@ export async function readHistory<M>(
     if (!page.hasMore || messages.length >= limit) return { messages, hasMore: page.hasMore, errors };
     next = { ...following(next, page.messages.at(-1)?.seq), limit: limit - messages.length };
   }
+}
+
+/** A live message as history would tell of it. Errors: those of a record that cannot be read. */
+export function liveMessage<M>(item: Item<M>): HistoryMessage<M> {
+  const { id, seq, createdAt } = item;
+  return { id, seq, createdAt, state: "live", message: messageOf(item) };
 }
 
 /** The query for what follows `seq`. */

@@ -1,5 +1,6 @@
+import { abortSignal } from "../abort.ts";
 import type { ChatMemoriesOptions } from "../chat-memories.ts";
-import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
+import type { ChatMemoryOptions, MemoryPolicy, ViewOfOptions } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemorySettings } from "../memory-settings.ts";
@@ -56,19 +57,35 @@ export const providerProfile: Check<ProviderProfile> = (name, value) => {
   checkedFields(profileFields, profile, `${name}.`);
 };
 
-/** The options that all memories of an application may share. */
-const sharedFields = {
+export const modelName: Check<string> = such(
+  "a text, such as a model's name",
+  (model) => typeof model === "string",
+);
+
+/** The options that decide what a model is shown, wherever the messages are kept. */
+const shapeFields = {
   format: optional(such<never>("a MessageFormat", hasEncode)),
   window: optional(),
-  history: optional(oneOf(true, false), true),
   systemFirst: optional(oneOf(true, false)),
   processors: optional(worded<never>(checkProcessors), []),
   profile: optional(providerProfile),
   repair: optional(oneOf(true, false)),
   timeoutMs: optional(timeout, 30_000),
-  retry: optional(oneOf(true, false), true),
   onEvent: optional(callback),
+} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry"> & FormatOption<unknown>>;
+
+/** The options that all memories of an application may share. */
+const sharedFields = {
+  ...shapeFields,
+  history: optional(oneOf(true, false), true),
+  retry: optional(oneOf(true, false), true),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
+
+const viewOfFields = {
+  ...shapeFields,
+  model: optional(modelName),
+  signal: optional(abortSignal),
+} satisfies Fields<ViewOfOptions<unknown> & FormatOption<unknown>>;
 
 const memoryFields = {
   id: optional(worded(checkMemoryId), "default"),
@@ -107,6 +124,20 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
     );
   }
   return settingsOf(given, { id, store, owner });
+}
+
+/** Errors: as above; also for a window that summarizes. */
+export function viewSettings<M>(
+  options: ViewOfOptions<M> & FormatOption<M>,
+): Pick<ViewOfOptions<M>, "model" | "signal"> & { readonly settings: MemorySettings<M> } {
+  const { model, signal, ...given } = takeOptions("viewOf's options", viewOfFields, options);
+  if (given.window?.summarize !== undefined) {
+    throw invalidOption(
+      "viewOf has nowhere to keep a summary: leave window.summarize out, or keep the messages in a memory.",
+    );
+  }
+  const place = { id: "view", store: singleSlotStore(), owner: undefined };
+  return { settings: settingsOf({ ...given, history: true, retry: false }, place), model, signal };
 }
 
 /** Errors: as above. */

@@ -1,7 +1,6 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
-import { quoted } from "../stores/text.ts";
 
 /** Errors: `OWNER_MISMATCH` for a memory that is not of the owner who asks; without one, it may be anybody's. */
 export function checkOwned<M>({ memoryId, owner }: MemorySettings<M>, stored: MemorySnapshot): void {

@@ -1,7 +1,6 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
-import { quoted } from "../stores/text.ts";
 import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
 

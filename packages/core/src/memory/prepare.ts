@@ -24,6 +24,9 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
   if (given.model !== undefined && typeof given.model !== "string") {
     throw invalidOption("An entry's model must be a text, such as a model's name.");
   }
+  if (given.toolsKey !== undefined && typeof given.toolsKey !== "string") {
+    throw invalidOption("An entry's toolsKey must be a text.");
+  }
   // An entry of an earlier copy of this package has none.
   const { createdAt = Date.now() } = given;
   if (!Number.isSafeInteger(createdAt) || createdAt < 0) {
@@ -36,6 +39,7 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
     createdAt,
     payload,
     model: given.model,
+    toolsKey: given.toolsKey,
     facts: factsOf(deepFreeze(message), reader),
   };
 }

@@ -9,13 +9,13 @@ import { findRecord, type StoredRecord, scanRecords } from "./stored-records.ts"
 const pageSize = 200;
 
 /**
- * Deletes a message and the rest of its step, wherever they are kept; returns their ids. Called again after a lost answer,
- * it returns those that an earlier attempt has deleted.
+ * Deletes a message and, unless it is the `only` one to go, the rest of its step, wherever they are kept; returns their
+ * ids. Called again after a lost answer, it returns those that an earlier attempt has deleted.
  */
-export function removal<M>(messageId: string): (attempt: Attempt<M>) => Promise<string[]> {
+export function removal<M>(messageId: string, only: boolean): (attempt: Attempt<M>) => Promise<string[]> {
   let tried: string[] = [];
   return async (attempt) => {
-    const ids = await removeStep(attempt, messageId);
+    const ids = await removeFrom(attempt, messageId, only);
     // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
     if (ids.length === 0 && attempt.call.isOpen) return tried;
     tried = ids;
@@ -23,14 +23,14 @@ export function removal<M>(messageId: string): (attempt: Attempt<M>) => Promise<
   };
 }
 
-async function removeStep<M>(attempt: Attempt<M>, messageId: string): Promise<string[]> {
+async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boolean): Promise<string[]> {
   const { draft, settings } = attempt;
   const live = draft.live.byId.get(messageId);
   const kept = live === undefined ? await findRecord(messageId, attempt) : undefined;
   if (live === undefined && kept === undefined) return [];
   const target = live ?? readItem(kept as StoredRecord, settings.reader);
   const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
-  const step = await findStep(attempt, target, states);
+  const step = only ? [target] : await findStep(attempt, target, states);
   draft.move(
     step.map((item) => item.seq),
     "removed",

@@ -1,11 +1,10 @@
 import { wrongSignal } from "../abort.ts";
 import { CallQueue } from "../call-queue.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { quoted } from "../stores/text.ts";
 import { type Limits, unlimited } from "../window/limits.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import {

@@ -8,8 +8,14 @@ import type {
   TransactionOptions,
 } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
-import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
-import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type {
+  Anchor,
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+} from "../memory-call-options.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type {
   ExplainOptions,
@@ -24,9 +30,9 @@ import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt, checkExists } from "./anchor.ts";
-import { takeConflictOptions, takePutOptions, takeSignal } from "./call-options.ts";
+import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { checkReplacement, compactThrough, replaceAll } from "./change.ts";
-import { following, readHistory, takeQuery } from "./history.ts";
+import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removal } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
@@ -83,6 +89,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const asked = this.#views.ask(options);
     return this.#session.run(asked.signal, (call) =>
       this.#session.look(call, (reading) => this.#views.show(reading, asked)),
+    );
+  }
+
+  async entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]> {
+    const signal = takeSignal("entries", options);
+    return this.#session.run(signal, (call) =>
+      this.#session.look(call, ({ loaded }) => loaded.live.items.map(liveMessage)),
     );
   }
 
@@ -149,9 +162,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
   }
 
-  async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
-    const { mustExist, onConflict, signal } = takeConflictOptions("remove", options);
-    const remove = removal<M>(messageId);
+  async remove(messageId: string, options?: RemoveOptions): Promise<string[]> {
+    const { mustExist, onConflict, only, signal } = takeRemoveOptions(options);
+    const remove = removal<M>(messageId, only);
     return this.#session.run(signal, async (call) => {
       const base = onConflict === "throw" ? await this.#session.lookedAt(call) : undefined;
       return this.#session.commit(
@@ -221,6 +234,7 @@ tellCalls(StoredChatMemory.prototype, [
   "add",
   "put",
   "messages",
+  "entries",
   "prompt",
   "explain",
   "set",

@@ -130,7 +130,9 @@ export class Summarizer<M> {
       this.#failures = 0;
       return isPut ? undefined : "conflict";
     } catch (error) {
-      if (isTurnkeepError(error, "MESSAGE_TOO_LARGE")) return this.#failed("too-long");
+      if (isTurnkeepError(error, "MESSAGE_TOO_LARGE") || isTurnkeepError(error, "MEMORY_FULL")) {
+        return this.#failed("too-long");
+      }
       throw error;
     }
   }

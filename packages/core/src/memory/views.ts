@@ -1,6 +1,6 @@
 import { abortSignal } from "../abort.ts";
 import type { CalibrateOptions } from "../chat-memory.ts";
-import { isTurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import { such, worded, wrongOption } from "../option-checks.ts";
@@ -9,7 +9,6 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { quoted } from "../stores/text.ts";
 import { whenReady } from "../values.ts";
 import { explainView } from "../view/explain.ts";
 import { buildView, keeping, type View, type ViewRequest } from "../view/view.ts";
@@ -27,7 +26,7 @@ import type { Attempt, Reading } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Prepared } from "./draft.ts";
 import type { Loaded } from "./loaded.ts";
-import { providerProfile } from "./options.ts";
+import { modelName, providerProfile } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
@@ -40,6 +39,7 @@ interface Built<M> {
   readonly limits: Limits;
   /** Whether it holds messages that memory does not. */
   readonly hadExtra: boolean;
+  readonly toolsKey: string | undefined;
 }
 
 /** Tells whether memory still begins as it did when a view was returned. */
@@ -49,6 +49,7 @@ interface ViewBasis<M> {
   readonly newest: Item<M> | undefined;
   /** Whether the view held messages for that call only, or some that had left memory. */
   readonly hadExtra: boolean;
+  readonly toolsKey: string | undefined;
   /** The ids of what this instance has added as the answer to it. */
   readonly answers: string[];
 }
@@ -64,12 +65,14 @@ export interface AskedView<M> {
   readonly pinned: readonly string[];
   readonly profile: ProviderProfile | undefined;
   readonly model: string | undefined;
+  readonly toolsKey: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
 const viewFields = {
   profile: optional(providerProfile),
-  model: optional(such<string>("a text, such as a model's name", (model) => typeof model === "string")),
+  model: optional(modelName),
+  toolsKey: optional(such<string>("a text that names the tools", (key) => typeof key === "string")),
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),
@@ -137,6 +140,18 @@ export class Views<M> {
       this.#basis?.answers.push((messages[answer] as Prepared<M>).id);
   }
 
+  /** The messages with the name of the tools that the model was offered with the last view, where they hold reasoning. */
+  underTools(messages: readonly Prepared<M>[]): readonly Prepared<M>[] {
+    const toolsKey = this.#basis?.toolsKey;
+    if (toolsKey === undefined) return messages;
+    const { format } = this.#settings.reader;
+    return messages.map((message) =>
+      message.toolsKey === undefined && format.hasReasoning(message.facts.message)
+        ? { ...message, toolsKey }
+        : message,
+    );
+  }
+
   limits(
     call: Call,
     profile: ProviderProfile | undefined = this.#settings.profile,
@@ -159,12 +174,12 @@ export class Views<M> {
     return whenReady(this.#build(reading, shown), (built) => this.#show(reading, built));
   }
 
-  #show({ loaded, call }: Reading<M>, { view, live, hadExtra }: Built<M>): M[] {
+  #show({ loaded, call }: Reading<M>, { view, live, hadExtra, toolsKey }: Built<M>): M[] {
     // A call that has ended shows nothing.
     call.throwIfEnded();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
-    this.#basis = { epoch, nextSeq, newest, hadExtra, answers: [] };
+    this.#basis = { epoch, nextSeq, newest, hadExtra, toolsKey, answers: [] };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
@@ -204,7 +219,7 @@ export class Views<M> {
   async hidden({ loaded: { live, epoch }, limits, call }: Attempt<M>): Promise<readonly Item<M>[]> {
     const settings = keeping(this.#settings);
     const { profile } = settings;
-    const view = await buildView({ live, epoch, settings, limits, profile, model: undefined, call });
+    const view = await buildView({ live, epoch, settings, limits, profile, call, ...anyModel });
     return view.hidden;
   }
 
@@ -229,22 +244,27 @@ export class Views<M> {
     pinned,
     profile = this.#settings.profile,
     model,
+    toolsKey,
     signal,
   }: Taken<ViewOptions<M>, typeof viewFields>): AskedView<M> {
-    return { extra: prepareAll(extra, this.#settings.reader), pinned: [...pinned], profile, model, signal };
+    const prepared = prepareAll(extra, this.#settings.reader);
+    return { extra: prepared, pinned: [...pinned], profile, model, toolsKey, signal };
   }
 
   #build(reading: Reading<M>, asked: AskedView<M>, explains = false): Built<M> | Promise<Built<M>> {
     const { loaded, settings, call } = reading;
-    const { extra, pinned, profile, model } = asked;
+    const { extra, pinned, profile, model, toolsKey } = asked;
     return whenReady(this.limits(call, profile), (limits) => {
       const { live, epoch } = loaded;
-      const request = { live, epoch, settings, limits, profile, model, call, explains };
+      const request = { live, epoch, settings, limits, profile, model, toolsKey, call, explains };
       if (extra.length + pinned.length > 0) return buildWith(extra, pinned, reading, request);
-      return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false }));
+      return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false, toolsKey }));
     });
   }
 }
+
+/** For what is asked of no model. */
+const anyModel = { model: undefined, toolsKey: undefined };
 
 /** A view with messages that memory does not hold, or must not hide. */
 async function buildWith<M>(
@@ -254,7 +274,7 @@ async function buildWith<M>(
   request: ViewRequest<M>,
 ): Promise<Built<M>> {
   const { loaded } = reading;
-  const { settings, limits } = request;
+  const { settings, limits, toolsKey } = request;
   let { live, epoch } = loaded;
   if (extra.length > 0) {
     const draft = new Draft({ ...loaded, live: live.copy() }, settings);
@@ -266,12 +286,12 @@ async function buildWith<M>(
   const hadExtra = extra.length > 0;
   if (pinned.every((id) => live.byId.has(id))) {
     const view = await buildView({ ...request, live, epoch });
-    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
+    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra, toolsKey };
   }
   const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
   live = withPinned(live, left, pinned);
   const view = await buildView({ ...request, live, epoch });
-  return { view, live, limits, hadExtra: hadExtra || left.length > 0 };
+  return { view, live, limits, hadExtra: hadExtra || left.length > 0, toolsKey };
 }
 
 function messageIds(name: string, value: unknown): void {

@@ -89,7 +89,8 @@ export class Writer<M> {
   }
 
   /** Adds messages, except those that were added before; returns the ids of all. */
-  add(prepared: readonly Prepared<M>[], { signal, base, mustExist }: AddOptions = {}): Promise<string[]> {
+  add(given: readonly Prepared<M>[], { signal, base, mustExist }: AddOptions = {}): Promise<string[]> {
+    const prepared = this.#views.underTools(given);
     const add = (attempt: Attempt<M>): string[] | Promise<string[]> => {
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#settings);
       if (mustExist === undefined && !mayBeRepeated(stored)) return this.#append(stored, stored, attempt);
@@ -119,7 +120,8 @@ export class Writer<M> {
   }
 
   /** Adds a message, or puts it in the place of the one with its id. */
-  put(prepared: Prepared<M>, { signal, mustExist, replaced }: PutCall<M>): Promise<void> {
+  put(given: Prepared<M>, { signal, mustExist, replaced }: PutCall<M>): Promise<void> {
+    const [prepared = given] = this.#views.underTools([given]);
     const put = async (attempt: Attempt<M>): Promise<void> => {
       if (mustExist !== true) await checkExists(mustExist, attempt);
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#settings);

@@ -1,11 +1,10 @@
 import { abortSignal } from "../abort.ts";
-import { invalidOption } from "../errors.ts";
+import { invalidOption, quoted } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { such, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeMembers } from "../option-fields.ts";
-import { quoted } from "../stores/text.ts";
 import { kindOf } from "../values.ts";
 import { givenTo, returnedTo } from "./given.ts";
 import type { Processor } from "./processor.ts";

@@ -1,6 +1,5 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { quoted } from "../stores/text.ts";
 import { kindOf } from "../values.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type ListsByArray, listIn, listOf, MessageList } from "./message-list.ts";

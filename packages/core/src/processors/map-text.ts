@@ -1,6 +1,5 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { quoted } from "../stores/text.ts";
 
 /** A format's `mapText`, which not every format has. Errors: `UNSUPPORTED`, naming the processor that needs it. */
 export function mapTextOf<M>(

@@ -1,8 +1,7 @@
 import { orAborted, throwIfAborted } from "../abort.ts";
-import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { invalidOption, isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import { roles } from "../format/check-model-message.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { quoted } from "../stores/text.ts";
 import { kindOf } from "../values.ts";
 import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { listOf } from "./message-list.ts";

@@ -1,8 +1,7 @@
-import { TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import { integer, oneOf, share, tokenCounter, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import { countTokens } from "../steps/item-facts.ts";
-import { quoted } from "../stores/text.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";

@@ -1,7 +1,6 @@
-import { invalidOption } from "../errors.ts";
+import { invalidOption, quoted } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
-import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 import type { Item, ItemFacts, ItemMeta, ItemReader } from "./item.ts";
 

@@ -1,8 +1,7 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
-import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { factsOf, knownFactsOf } from "./item-facts.ts";
@@ -15,12 +14,19 @@ export interface ItemMeta {
   readonly epoch?: number | undefined;
   /** The model that made it. */
   readonly model?: string | undefined;
+  /** Which tools the model was offered when it made it. */
+  readonly toolsKey?: string | undefined;
   /** Set for a derived message: it stands for everything up to this `seq`, and is not part of the history. */
   readonly derived?: { readonly through: number } | undefined;
   /** A system message that was put in front when it was added. */
   readonly front?: boolean | undefined;
   /** Ids of calls whose result or approval came after the model was shown them as interrupted. */
   readonly late?: readonly string[] | undefined;
+  /**
+   * Set for a provider's compaction that came in one list with what belongs beside it (`set`): the first `seq` of that
+   * list. It stands for nothing from there on.
+   */
+  readonly since?: number | undefined;
   /** What tells a change that must not be mistaken for another's, which may add the same under the caller's own id. */
   readonly by?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import { orAborted, throwIfAborted } from "../abort.ts";
-import { storeError } from "./store-errors.ts";
+import { storeError } from "../errors.ts";
 
 /**
  * Runs a call of a store's driver as the contract requires: whatever the driver throws becomes a `TurnkeepError` (see

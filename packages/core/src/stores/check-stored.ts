@@ -1,8 +1,6 @@
-import { invalidOption } from "../errors.ts";
+import { conflictError, invalidOption, show } from "../errors.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
-import { conflictError } from "./store-errors.ts";
-import { show } from "./text.ts";
 
 /** What a memory holds, as far as an update must agree with it. */
 export interface StoredRows {
@@ -51,6 +49,18 @@ export function isInPlace(
 /**
  * Throws `INVALID_OPTION` unless a checked update, computed from the stored version, agrees with what is stored: no
  * sequence number is reused, a replaced message is live and keeps its id, a moved message exists.
+ *
+ * The version proves that nothing has changed since the update was computed, not that it was right then. So a store
+ * finds these four itself: in the condition of the statement that writes, or by this function over what it has read.
+ * It need not find more, such as an id that is taken: core does.
+ *
+ * @example
+ * ```ts
+ * import { checkAgainstStored, foldUpdate, storedRows } from "@turnkeep/core/store-kit";
+ *
+ * const change = { expected: "v1", version: "v2", nextSeq: 9, append: [], replace: [], move: [] };
+ * checkAgainstStored("chat-1", foldUpdate(change), storedRows(9, []));
+ * ```
  */
 export function checkAgainstStored(memoryId: string, update: FoldedUpdate, stored: StoredRows): void {
   const { appended, replaced, moved, nextSeq } = update;

@@ -1,9 +1,9 @@
-import { invalidOption, TurnkeepError } from "../errors.ts";
+import { invalidOption, show, TurnkeepError } from "../errors.ts";
 import { type Check, integer, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
 import { kindOf } from "../values.ts";
-import { isPlainText, scanText, show } from "./text.ts";
+import { isPlainText, scanText } from "./text.ts";
 
 const maxHeadBytes = 16 * 1024;
 

@@ -49,10 +49,10 @@ type StoreRules<Given> = {
     /** Whether it is a client that has no such method. Default: none is. */
     readonly isOther?: ((client: unknown) => boolean) | undefined;
   };
-  /** The allowed beginnings of a URL: `["postgres://", "postgresql://"]`. */
-  readonly schemes: readonly string[];
-  /** What `config` is passed to: `"new Pool(config) of pg"`. */
-  readonly config: string;
+  /** The allowed beginnings of a URL: `["postgres://", "postgresql://"]`. Absent: the store takes no `url`. */
+  readonly schemes?: readonly string[] | undefined;
+  /** What `config` is passed to: `"new Pool(config) of pg"`. Absent: the store takes no `config`. */
+  readonly config?: string | undefined;
   /** The name of the option, if there is one, that takes a path on this machine instead: `"folder"`. */
   readonly path?: string | undefined;
   /** The store's other options: `{ prefix: optional(nameText(), "chat_") }`, with `satisfies Fields<…>`. */
@@ -67,8 +67,8 @@ type TakenByStore<Options, Given> = Taken<Options, Given> & {
 const ruleFields = {
   factory: elsewhere,
   client: elsewhere,
-  schemes: elsewhere,
-  config: elsewhere,
+  schemes: optional(),
+  config: optional(),
   path: optional(),
   options: elsewhere,
 } satisfies Fields<StoreRules<object>>;
@@ -106,8 +106,8 @@ export function takeStoreOptions<
   const Given extends Readonly<Record<string, AnyField>>,
 >(options: Options, rules: StoreRules<Given>): TakenByStore<Options, Given> {
   takeOptions("takeStoreOptions' rules", ruleFields, rules as StoreRules<object>);
-  const { factory, path } = rules;
-  const ways = ["client", "url", "config", ...(path === undefined ? [] : [path])];
+  const { factory } = rules;
+  const ways = waysOf(rules);
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`${factory} takes an object with ${listed(ways, "or")}, not ${kindOf(options)}`);
   }
@@ -118,9 +118,14 @@ export function takeStoreOptions<
   return { ...checkedFields(rules.options, options, ""), connection } as TakenByStore<Options, Given>;
 }
 
+/** The names of the options of which exactly one is given. */
+function waysOf({ schemes, config, path }: StoreRules<unknown>): string[] {
+  return ["client", ...(schemes ? ["url"] : []), ...(config ? ["config"] : []), ...(path ? [path] : [])];
+}
+
 function checkConnection(
   connection: Readonly<Record<string, unknown>>,
-  { client: takesClient, schemes, config: takes, path }: StoreRules<unknown>,
+  { client: takesClient, schemes = [], config: takes, path }: StoreRules<unknown>,
 ): void {
   const { client, url, config } = connection;
   const { method, is, isOther } = takesClient;

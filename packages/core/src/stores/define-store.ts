@@ -1,5 +1,5 @@
 import { throwIfAborted } from "../abort.ts";
-import { invalidOption } from "../errors.ts";
+import { closedError, invalidOption, unsupportedError } from "../errors.ts";
 import type {
   CallOptions,
   ChatMemoryStore,
@@ -17,7 +17,6 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./queries.ts";
-import { closedError, unsupportedError } from "./store-errors.ts";
 
 /** A store's connection to its database. The driver's errors come back as Turnkeep's. */
 export interface StoreConnection<Calls> {

@@ -1,5 +1,4 @@
-import { invalidOption } from "../errors.ts";
-import { errorCode } from "./store-errors.ts";
+import { errorCode, invalidOption } from "../errors.ts";
 
 /** The error codes of Node and of bundlers for a missing package. */
 const notFound: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];

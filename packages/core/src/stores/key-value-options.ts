@@ -20,8 +20,8 @@ export interface KeyValueEntry<R> {
  * error becomes the `cause` of `STORE_UNAVAILABLE`.
  *
  * Keys are memory ids as they are: 1 to 512 UTF-8 bytes of any Unicode except U+0000 and lone surrogates. They may hold
- * `/`, `:`, `*`, quotes, control characters and trailing blanks, and they are case-sensitive. A database that restricts
- * its keys must encode them reversibly. Values are well-formed text without U+0000.
+ * `/`, `:`, `*`, quotes, control characters and trailing blanks, and they are case-sensitive. For a database that
+ * restricts its keys, set `keys: "hex"`. Values are well-formed text without U+0000.
  */
 export interface KeyValueStoreOptions<R extends {}> {
   /** Returns the value under `key`, strongly consistent; `undefined` if there is none. */
@@ -54,10 +54,23 @@ export interface KeyValueStoreOptions<R extends {}> {
   /** Several clients see the same data. Default `false`. */
   readonly shared?: boolean | undefined;
   /**
-   * The largest message, in UTF-8 bytes of payload and meta. Default 16 MiB. All messages of a memory share one value,
-   * which is some 10 % larger than they are, or more if they hold many quotes.
+   * What the hooks get as keys. `"id"`: the memory's id as it is. `"hex"`: its UTF-8 bytes in lower-case hexadecimal
+   * digits, 2 to 1,024 of `0-9a-f`, for names of files, paths and databases that fold case or forbid characters; the
+   * order stays that of the bytes, and keys of `list` that are none of these are not memories. Default `"id"`. It must
+   * stay the same for data that is there.
+   */
+  readonly keys?: "id" | "hex" | undefined;
+  /**
+   * The largest message, in UTF-8 bytes of payload and meta. Default 16 MiB, or half of `maxMemoryBytes` if that is less.
+   * All messages of a memory share one value, which is some 10 % larger than they are, or more if they hold many quotes.
    */
   readonly maxMessageBytes?: number | undefined;
+  /**
+   * The largest value that the database takes, in UTF-8 bytes, the key not counted: 1,500,000 leaves room for it in etcd
+   * as it comes. A change that would exceed it is `MEMORY_FULL`, and nothing is written. Default: no limit; what the
+   * database then refuses is `STORE_UNAVAILABLE` unless the hook throws another error.
+   */
+  readonly maxMemoryBytes?: number | undefined;
   /** A memory expires after this many milliseconds without a write, measured by `now`. Default: never. */
   readonly ttlMs?: number | undefined;
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */

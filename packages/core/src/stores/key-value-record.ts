@@ -1,4 +1,4 @@
-import { TurnkeepError } from "../errors.ts";
+import { corruptError, show, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
@@ -6,8 +6,6 @@ import { messageStates } from "./checks.ts";
 import { copyMessage, memorySnapshot } from "./copies.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
-import { corruptError } from "./store-errors.ts";
-import { show } from "./text.ts";
 
 /** The layout that this package writes, and the latest that it can read. */
 const layoutVersion = 1;

@@ -1,4 +1,4 @@
-import { invalidOption, type TurnkeepError } from "../errors.ts";
+import { conflictError, invalidOption, memoryFullError, show, type TurnkeepError } from "../errors.ts";
 import { callback, integer, oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeMembers } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -6,6 +6,7 @@ import { ttl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
+import { keyCodecs } from "./key-value-keys.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
   decodeRecord,
@@ -16,8 +17,7 @@ import {
   updateRecord,
 } from "./key-value-record.ts";
 import type { ListedMemory } from "./queries.ts";
-import { conflictError } from "./store-errors.ts";
-import { show } from "./text.ts";
+import { utf8Length } from "./text.ts";
 
 export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";
 
@@ -31,13 +31,18 @@ const fields = {
   close: optional(callback),
   durable: optional(oneOf(true, false), false),
   shared: optional(oneOf(true, false), false),
-  maxMessageBytes: optional(integer(1), 16 * 1024 * 1024),
+  keys: optional(oneOf("id", "hex"), "id"),
+  maxMessageBytes: optional(integer(1)),
+  maxMemoryBytes: optional(integer(1)),
   ttlMs: optional(ttl),
   now: optional(callback, Date.now),
 } satisfies Fields<KeyValueStoreOptions<string>>;
 
 /** How often an update retries if the value changed but the memory did not: another client swept it meanwhile. */
 const maxAttempts = 5;
+
+/** The largest message, unless an option says otherwise. */
+const mostMessageBytes = 16 * 1024 * 1024;
 
 /** How many keys a listing requests, and how many values it reads at once. */
 const pageSize = 50;
@@ -46,11 +51,12 @@ const pageSize = 50;
  * Makes a full store, history and expiry included, from any database that can swap one value if it has not changed: a
  * table of a SQL database, an object store with conditional writes, etcd, a file.
  *
- * Each memory is one value under its id: JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`, `updatedAt`,
- * `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history included
- * (`delta: false`): right for conversations of hundreds of messages, not of hundreds of thousands. An update is two
- * operations, one `get` and one `compareAndSet`. A record of a later layout is `UNSUPPORTED_VERSION`. A value that is
- * not a record is `CORRUPT_RECORD` with the memory's id; it is listed with `updatedAt` 0 and can be deleted.
+ * Each memory is one value under its id (see `keys`): JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`,
+ * `updatedAt`, `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history
+ * included (`delta: false`): right for conversations of hundreds of messages, not of hundreds of thousands. Where the
+ * database limits a value, say so in `maxMemoryBytes`. An update is two operations, one `get` and one `compareAndSet`. A
+ * record of a later layout is `UNSUPPORTED_VERSION`. A value that is not a record is `CORRUPT_RECORD` with the memory's
+ * id; it is listed with `updatedAt` 0 and can be deleted.
  *
  * Errors: `INVALID_OPTION` for a missing hook, a bad option, and an unknown member (a class instance may have others,
  * such as its client). In calls, those of the store contract.
@@ -77,7 +83,10 @@ const pageSize = 50;
  */
 export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): ChatMemoryStore {
   const taken = takeMembers<KeyValueStoreOptions<R>, typeof fields>(name, fields, options, `${name}.`);
-  const { durable, shared, list, maxMessageBytes, ttlMs, now } = taken;
+  const { durable, shared, list, maxMemoryBytes, ttlMs, now } = taken;
+  const half = maxMemoryBytes === undefined ? mostMessageBytes : Math.ceil(maxMemoryBytes / 2);
+  const { maxMessageBytes = Math.min(mostMessageBytes, half) } = taken;
+  const { encode: keyOf, decode: idOf } = keyCodecs[taken.keys];
   const capabilities = Object.freeze({
     durable,
     shared,
@@ -87,6 +96,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     delta: false,
     readSteps: 1 as const,
     maxMessageBytes,
+    ...(maxMemoryBytes === undefined ? {} : { maxMemoryBytes }),
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
   const { run, closeAfter } = driverCalls(name);
@@ -95,8 +105,11 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     close: () => closeAfter(() => options.close?.()),
   };
 
-  async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
-    const entry = (await run(() => options.get(key, { signal }), signal)) ?? undefined;
+  async function get(
+    memoryId: string,
+    signal: AbortSignal | undefined,
+  ): Promise<KeyValueEntry<R> | undefined> {
+    const entry = (await run(() => options.get(keyOf(memoryId), { signal }), signal)) ?? undefined;
     if (entry === undefined || (typeof entry.value === "string" && entry.revision != null)) return entry;
     throw wrongAnswer("get", "{ value, revision }, with a text as value, or undefined");
   }
@@ -108,13 +121,14 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return record;
   }
 
-  async function* keysAfter(
+  /** The ids of memories after this one, by pages of the database. */
+  async function* idsAfter(
     after: string | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly string[]> {
     const { list } = options;
     if (list === undefined) return;
-    let last = after;
+    let last = after === undefined ? undefined : keyOf(after);
     while (true) {
       const page = { after: last, limit: pageSize };
       const keys = await run(() => list(page, { signal }), signal);
@@ -123,7 +137,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       if (next === undefined) return;
       if (next === last) throw wrongAnswer("list", `keys that come after ${show(last)}`);
       last = next;
-      yield keys;
+      yield keys.map(idOf).filter((memoryId) => memoryId !== undefined);
     }
   }
 
@@ -144,13 +158,13 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return { memoryId, owner: record.owner, updatedAt: record.updatedAt, position: memoryId };
   }
 
-  /** Deletes what is under a key; with a revision, only that. Returns whether it did. */
+  /** Deletes a memory's entry; with a revision, only that. Returns whether it did. */
   async function remove(
-    key: string,
+    memoryId: string,
     revision: R | undefined,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const removed = await run(() => options.delete(key, revision, { signal }), signal);
+    const removed = await run(() => options.delete(keyOf(memoryId), revision, { signal }), signal);
     if (typeof removed === "boolean") return removed;
     throw wrongAnswer("delete", "true or false: whether it deleted the entry");
   }
@@ -172,10 +186,19 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   }
 
   /** Removes the entry if it holds a memory that has expired, and nothing that began in its place. */
-  async function sweepKey(key: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const entry = await get(key, signal);
-    if (entry === undefined || !isLeft(key, entry)) return false;
-    return remove(key, entry.revision, signal);
+  async function sweepEntry(memoryId: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const entry = await get(memoryId, signal);
+    if (entry === undefined || !isLeft(memoryId, entry)) return false;
+    return remove(memoryId, entry.revision, signal);
+  }
+
+  /** The value of a record, if the database takes one so large. */
+  function encoded(memoryId: string, record: KeyValueRecord): string {
+    const value = encodeRecord(record);
+    if (maxMemoryBytes === undefined) return value;
+    const bytes = utf8Length(value);
+    if (bytes > maxMemoryBytes) throw memoryFullError(memoryId, bytes, maxMemoryBytes);
+    return value;
   }
 
   /** Whether an entry is left of an expired memory. One that cannot be read may be a memory. */
@@ -199,8 +222,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       if ((record?.version ?? null) !== update.expected) break;
       const updatedAt = now();
       const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
-      const value = encodeRecord(updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
-      const swap = () => options.compareAndSet(memoryId, value, entry?.revision, { signal });
+      const value = encoded(memoryId, updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
+      const swap = () => options.compareAndSet(keyOf(memoryId), value, entry?.revision, { signal });
       if (await run(swap, signal)) return;
     }
     throw conflictError(memoryId, update.expected);
@@ -231,8 +254,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 
       async list(signal, { owner, after, limit }) {
         const found: ListedMemory[] = [];
-        for await (const keys of keysAfter(after, signal)) {
-          const some = await Promise.all(keys.map((key) => listed(key, owner, signal)));
+        for await (const ids of idsAfter(after, signal)) {
+          const some = await Promise.all(ids.map((memoryId) => listed(memoryId, owner, signal)));
           found.push(...some.filter((memory) => memory !== undefined));
           if (found.length > limit) break;
         }
@@ -241,8 +264,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 
       async sweep(signal) {
         let removed = 0;
-        for await (const keys of keysAfter(undefined, signal)) {
-          const swept = await Promise.all(keys.map((key) => sweepKey(key, signal)));
+        for await (const ids of idsAfter(undefined, signal)) {
+          const swept = await Promise.all(ids.map((memoryId) => sweepEntry(memoryId, signal)));
           removed += swept.filter(Boolean).length;
         }
         return removed;

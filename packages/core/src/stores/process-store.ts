@@ -1,8 +1,8 @@
+import { conflictError } from "../errors.ts";
 import type { ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
 import { defineStore } from "./define-store.ts";
 import { ProcessMemory } from "./process-memory.ts";
 import type { ListedMemory } from "./queries.ts";
-import { conflictError } from "./store-errors.ts";
 import { Timeline } from "./timeline.ts";
 
 /** A memory's position in the order in which memories began, as a cursor holds it. */

@@ -1,8 +1,7 @@
 import { fromBase64, toBase64 } from "../base64.ts";
-import { invalidOption } from "../errors.ts";
+import { invalidOption, show } from "../errors.ts";
 import type { HistoryQuery, ListPage, ListQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId, checkOwner, messageStates } from "./checks.ts";
-import { show } from "./text.ts";
 
 const maxLimit = 1000;
 const defaultLimit = 100;

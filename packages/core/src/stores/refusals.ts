@@ -1,5 +1,4 @@
-import { TurnkeepError } from "../errors.ts";
-import { errorCode, notReadyError, refusedError } from "./store-errors.ts";
+import { errorCode, notReadyError, refusedError, TurnkeepError } from "../errors.ts";
 
 /** What identifies a fault of the database, such as `/^42P01/`, and what the error says of it. */
 type RefusalRow = readonly [fault: RegExp, words: string];

@@ -1,8 +1,7 @@
-import { invalidOption } from "../errors.ts";
+import { invalidOption, show } from "../errors.ts";
 import { takeOptions } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
-import { show } from "./text.ts";
 
 /**
  * A store for one memory, in this process; a chat memory without a store uses it. The first id that is written takes

@@ -56,33 +56,3 @@ export function scanText(text: string): TextScan {
 export function utf8Length(text: string): number {
   return scanText(text).bytes;
 }
-
-/** What JSON leaves as it is, and a terminal or an editor acts on: control characters, line ends, directions. */
-const acting = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/**
- * A text as an error message may quote it: on one line, and with nothing in it that a terminal acts on.
- *
- * @example
- * ```ts
- * import { quoted } from "@turnkeep/core/store-kit";
- *
- * quoted("a\n\u009bb"); // '"a\\n\\u009bb"'
- * ```
- */
-export function quoted(text: string): string {
-  return JSON.stringify(text).replace(acting, codeOf);
-}
-
-function codeOf(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
-/** A value as an error message may show it: quoted, escaped, and at most a line long. */
-export function show(value: unknown): string {
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "function") return "a function";
-  if (typeof value === "symbol") return `a symbol, ${quoted(value.description ?? "")}`;
-  if (typeof value !== "string") return String(value);
-  return value.length <= 100 ? quoted(value) : `${quoted(value.slice(0, 100))}… (${value.length} characters)`;
-}

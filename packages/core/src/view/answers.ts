@@ -4,6 +4,7 @@ import { IdCounts } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
 import { append } from "../values.ts";
 import type { CallGroup } from "./call-groups.ts";
+import { standInsOf } from "./stand-ins.ts";
 import { withOnlyEach } from "./with-only.ts";
 
 /** What a message shows behind a group of calls: these of its results, or its approvals alone. */
@@ -35,7 +36,7 @@ export class Answers<M> {
   ) {
     this.#items = items;
     this.#shown = groups.map(() => new Map());
-    this.#giveResults(groups);
+    this.#giveResults(groups, standInsOf(step, format));
     this.#giveResponses(step, groups);
     this.#cut(format);
   }
@@ -56,8 +57,8 @@ export class Answers<M> {
     return results.every((result) => this.#all.has(result));
   }
 
-  #giveResults(groups: readonly CallGroup<M>[]): void {
-    const waiting = this.#timelyResults();
+  #giveResults(groups: readonly CallGroup<M>[], standIns: ReadonlySet<ToolResultRef>): void {
+    const waiting = this.#timelyResults(standIns);
     const wanted = new IdCounts();
     // A result in the message of a call takes the place of any other.
     for (const { callers } of groups) for (const caller of callers) wanted.add(caller.results, -1);
@@ -75,13 +76,13 @@ export class Answers<M> {
   }
 
   /** By id, the newest first. */
-  #timelyResults(): Map<string, [at: number, result: ToolResultRef][]> {
+  #timelyResults(standIns: ReadonlySet<ToolResultRef>): Map<string, [at: number, result: ToolResultRef][]> {
     const waiting = new Map<string, [at: number, result: ToolResultRef][]>();
     for (let at = this.#items.length - 1; at >= 0; at--) {
       const { results, meta } = this.#items[at] as Item<M>;
       const late = new Set(meta.late);
       for (const result of results.toReversed())
-        if (!late.has(result.id)) append(waiting, result.id, [at, result]);
+        if (!late.has(result.id) && !standIns.has(result)) append(waiting, result.id, [at, result]);
     }
     return waiting;
   }

@@ -9,22 +9,26 @@ export interface ReasoningRule<M> {
   readonly epoch: number;
   /** The model that the view is for; reasoning by another named model is left out. */
   readonly model: string | undefined;
+  /** Names the tools of the request; reasoning under others is left out, since they stand before all messages. */
+  readonly toolsKey: string | undefined;
   readonly format: MessageFormat<M>;
 }
 
 /**
- * Leaves out reasoning that was made after a beginning that has changed since, or by another model: all of a step's or
- * none. All older reasoning goes with it, since the provider only accepts that the oldest is missing.
+ * Leaves out reasoning that was made after a beginning that has changed since, by another model or under other tools: all
+ * of a step's or none. All older reasoning goes with it, since the provider only accepts that the oldest is missing.
  */
 export function withoutStaleReasoning<M>(
   steps: readonly Step<M>[],
-  { epoch, model, format }: ReasoningRule<M>,
+  { epoch, model, toolsKey, format }: ReasoningRule<M>,
 ): Step<M>[] {
   // A record that cannot be read has the role of a user.
   const reasons = ({ role, message }: Item<M>): boolean =>
     role === "assistant" && format.hasReasoning(message as M);
+  const isOther = (known: string | undefined, asked: string | undefined): boolean =>
+    known !== undefined && asked !== undefined && known !== asked;
   const isForeign = (item: Item<M>): boolean =>
-    model !== undefined && ![undefined, model].includes(item.meta.model) && reasons(item);
+    (isOther(item.meta.model, model) || isOther(item.meta.toolsKey, toolsKey)) && reasons(item);
   const isStale = (step: Step<M>): boolean =>
     step.items.some(reasons) && step.items.some((item) => (item.meta.epoch ?? 0) < epoch || isForeign(item));
   const rest = (item: Item<M>): Item<M>[] => {

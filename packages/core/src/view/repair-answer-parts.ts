@@ -6,6 +6,7 @@ import { approvesOneOf, type Step } from "../steps/step.ts";
 import { interruptedCalls, type MayStayOpen, missingResults, unapprovedCalls } from "./missing-results.ts";
 import type { Repaired } from "./repair.ts";
 import { ResultQuota } from "./result-quota.ts";
+import { standInsOf } from "./stand-ins.ts";
 import { withOnly } from "./with-only.ts";
 
 /**
@@ -20,7 +21,7 @@ export function repairAnswerParts<M>(
 ): void {
   const parts = step.items.filter((item) => item.role === "assistant");
   const calls = parts.flatMap((part) => part.calls);
-  const quota = new ResultQuota(parts);
+  const quota = new ResultQuota(parts, standInsOf(step, format));
   quota.ask(calls);
   const made = new IdCounts();
   const early: M[] = [];

@@ -7,8 +7,11 @@ export class ResultQuota {
   readonly #wanted: IdCounts = new IdCounts();
   readonly #shown: Set<ToolResultRef> = new Set();
 
-  /** A result in the message of a call takes the place of any other. */
-  constructor(callers: readonly Item<unknown>[]) {
+  readonly #standIns: ReadonlySet<ToolResultRef>;
+
+  /** A result in the message of a call takes the place of any other; those of `standIns` are not shown. */
+  constructor(callers: readonly Item<unknown>[], standIns: ReadonlySet<ToolResultRef>) {
+    this.#standIns = standIns;
     for (const caller of callers) this.#wanted.add(caller.results, -1);
   }
 
@@ -22,7 +25,8 @@ export class ResultQuota {
     const late = new Set(meta.late);
     const taken = new Set<ToolResultRef>();
     for (const result of results) {
-      if (this.#shown.has(result) || late.has(result.id) || !this.#wanted.take(result.id)) continue;
+      const isPassedOver = this.#shown.has(result) || this.#standIns.has(result) || late.has(result.id);
+      if (isPassedOver || !this.#wanted.take(result.id)) continue;
       this.#shown.add(result);
       taken.add(result);
     }

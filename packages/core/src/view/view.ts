@@ -1,4 +1,4 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
@@ -9,7 +9,6 @@ import { tokensOf } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { isSystem, type Step, stepWith } from "../steps/step.ts";
-import { quoted } from "../stores/text.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -28,6 +27,8 @@ export interface ViewRequest<M> {
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
   readonly model: string | undefined;
+  /** Names the tools of the request that the view is for. */
+  readonly toolsKey: string | undefined;
   /** Fires when the call ends; asked for by whoever may wait. */
   readonly call: { readonly signal: AbortSignal };
   /** Shows what a processor or the profile refuses as too much all the same, to explain it. */
@@ -178,7 +179,7 @@ const nothing: ReadonlySet<never> = new Set();
 
 /** The messages that the window leaves, repaired. */
 function shownByWindow<M>(
-  { live, epoch, settings, profile, model }: ViewRequest<M>,
+  { live, epoch, settings, profile, model, toolsKey }: ViewRequest<M>,
   plan: WindowPlan<M>,
 ): Repaired<M> {
   const hidden = plan.evict.length === 0 ? nothing : new Set(plan.evict);
@@ -192,7 +193,7 @@ function shownByWindow<M>(
   if (profile?.reasoning === "bound") {
     // What the window hides but memory still holds was there when the reasoning was made.
     const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
-    steps = withoutStaleReasoning(steps, { epoch: changed, model, format: reader.format });
+    steps = withoutStaleReasoning(steps, { epoch: changed, model, toolsKey, format: reader.format });
   }
   return repairSteps(steps, reader.format, openCalls(profile));
 }

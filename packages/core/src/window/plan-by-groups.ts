@@ -33,6 +33,17 @@ function addedTo<M>(step: Step<M>, live: Live<M>, { repair, addedByRepair }: Mem
   return repair && live.unsettled.has(step) ? addedByRepair(step, step === live.steps.at(-1)) : noCost;
 }
 
+/** The first step for which no provider's compaction stands. */
+function firstBeyond<M>({ boundaries, steps }: Live<M>): number {
+  if (boundaries === 0) return 0;
+  const newest = steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  const since = steps[newest]?.items.findLast((item) => item.boundary)?.meta.since;
+  if (since === undefined) return newest;
+  return steps.findIndex(
+    (step) => !isSystem(step) && step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
+  );
+}
+
 function evictGroups<M>(
   live: Live<M>,
   settings: MemorySettings<M>,
@@ -48,8 +59,7 @@ function evictGroups<M>(
     pushAll(evict, step.items);
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
-  const beyond =
-    live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  const beyond = firstBeyond(live);
   for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
   const passed = [...evict];
   if (room.fitsWithin(share)) return { evict, passed, stays: room.total };

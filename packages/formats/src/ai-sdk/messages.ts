@@ -1,5 +1,5 @@
 /**
- * What the format holds: the AI SDK's `UIMessage` of major 6 and of major 7, with any metadata, data parts and tools,
+ * What the format holds: the AI SDK's `UIMessage` of majors 5, 6 and 7, with any metadata, data parts and tools,
  * and anything of that shape. Parts of unknown types are kept as they are.
  */
 export interface UIMessageLike {

@@ -117,16 +117,20 @@ function visitContent(block: AnyBlock, at: Visitor, of: Of): AnyBlock | undefine
     case "text":
       return at.textPart(block, "text", of);
     case "image":
-      return at.media(block, of, imagePiece);
+      return at.media(block, of, imagePiece, textBlock);
     case "container_upload":
-      return at.media(block, of, filePiece);
+      return at.media(block, of, filePiece, textBlock);
     case "document":
       return visitDocument(block, at, of);
     case "search_result":
       return at.whole(at.present(block), visitSearchResult, of);
     default:
-      return at.unknown(block, of, (text) => ({ type: "text", text }));
+      return at.unknown(block, of, textBlock);
   }
+}
+
+function textBlock(text: string): AnyBlock {
+  return { type: "text", text };
 }
 
 function visitSearchResult(block: AnyBlock, at: Visitor, of: Of): AnyBlock {
@@ -142,7 +146,7 @@ function visitNested(block: AnyBlock, at: Visitor, of: Of): AnyBlock {
 /** A document goes with what it holds: its file, its text, or the last of its blocks. */
 function visitDocument(document: AnyBlock, at: Visitor, of: Of): AnyBlock | undefined {
   const about = visitTexts(at.present(document), ["title", "context"], of, at);
-  if (isMedia(document)) return at.media(about, of, filePiece);
+  if (isMedia(document)) return at.media(about, of, filePiece, textBlock);
   const source = sourceOf(document) as AnyBlock;
   const member = source.type === "text" ? "data" : "content";
   const visited = Array.isArray(source[member])

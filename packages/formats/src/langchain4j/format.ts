@@ -1,9 +1,10 @@
 import { equalContent, type MessageFormat, type Role, type ToolCallRef } from "@turnkeep/core";
 import { derived, joinedMembers } from "@turnkeep/core/format-kit";
+import { idByName } from "../id-by-name.ts";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, withDefaults } from "./defaults.ts";
 import type { LangChain4jAiMessage, LangChain4jMessage } from "./messages.ts";
-import { hasReasoning, idByName } from "./parts.ts";
+import { hasReasoning } from "./parts.ts";
 import { visitMessage } from "./visit.ts";
 
 const roleOf: Readonly<Record<LangChain4jMessage["type"], Role>> = {

@@ -13,14 +13,6 @@ export function contentsOf(message: LangChain4jMessage): readonly LangChain4jCon
   return "contents" in message ? message.contents.filter((content) => content !== null) : [];
 }
 
-/**
- * Some models give calls no id; then the tool's name pairs call and result. A blank keeps the id made of it apart from
- * every id that a model gives.
- */
-export function idByName(name: string): string {
-  return `tool ${name}`;
-}
-
 /** Attributes in which LangChain4j keeps what a provider wants back with its thinking. */
 const reasoningAttributes = ["thinking_signature", "redacted_thinking"];
 

@@ -1,5 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import type { CallShape, ResultShape, Visit, Visitor } from "@turnkeep/core/format-kit";
+import { idByName } from "../id-by-name.ts";
 import { base64Facts, dataUrlFacts } from "../media.ts";
 import { trimmed } from "./java.ts";
 import type {
@@ -11,7 +12,7 @@ import type {
   LangChain4jToolCall,
   LangChain4jToolResultMessage,
 } from "./messages.ts";
-import { hasReasoning, idByName, mediaKinds, withoutReasoning } from "./parts.ts";
+import { hasReasoning, mediaKinds, withoutReasoning } from "./parts.ts";
 import { pdfType } from "./places.ts";
 
 type Of = "content" | "tool-result";

@@ -86,9 +86,9 @@ function visitPart(part: AnyItem, at: Visitor, { of, textPart }: ContentPlace): 
     case "refusal":
       return at.textPart(part, "refusal", of);
     case "input_image":
-      return at.media(part, of, imagePiece);
+      return at.media(part, of, imagePiece, textPart);
     case "input_file":
-      return at.media(part, of, filePiece);
+      return at.media(part, of, filePiece, textPart);
     default:
       return at.unknown(part, of, textPart);
   }

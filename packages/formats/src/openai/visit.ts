@@ -7,7 +7,7 @@ import {
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
+import { base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { ChatAssistantMessage, ChatFunctionMessage, ChatMessage, ChatToolMessage } from "./messages.ts";
 import { type AnyChatPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";
@@ -71,14 +71,18 @@ function visitPart(part: AnyChatPart, at: Visitor, of: Of): AnyChatPart | undefi
     case "refusal":
       return at.textPart(part, "refusal", of);
     case "image_url":
-      return at.media(part, of, imagePiece);
+      return at.media(part, of, imagePiece, textPart);
     case "input_audio":
-      return at.media(part, of, audioPiece);
+      return at.media(part, of, audioPiece, textPart);
     case "file":
-      return at.media(part, of, filePiece);
+      return at.media(part, of, filePiece, textPart);
     default:
-      return at.unknown(part, of, (text) => ({ type: "text", text }));
+      return at.unknown(part, of, textPart);
   }
+}
+
+function textPart(text: string): AnyChatPart {
+  return { type: "text", text };
 }
 
 function visitAssistant(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage | undefined {
@@ -204,8 +208,8 @@ function imagePiece({ image_url: image }: AnyChatPart, of: Of): Piece {
 function audioPiece({ input_audio: audio }: AnyChatPart, of: Of): Piece {
   const format = asText(audio?.format) || "*";
   const mediaType = format === "mp3" ? "audio/mpeg" : `audio/${format}`;
-  const bytes = typeof audio?.data === "string" ? base64Bytes(audio.data) : undefined;
-  return { type: "media", mediaType, bytes, of };
+  const facts = typeof audio?.data === "string" ? base64Facts(audio.data) : { bytes: undefined };
+  return { type: "media", ...facts, mediaType, of };
 }
 
 function filePiece({ file }: AnyChatPart, of: Of): Piece {

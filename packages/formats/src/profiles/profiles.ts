@@ -119,8 +119,24 @@ const sdkMembers = {
   created_by: /^/,
   status: /^(reasoning|custom_tool_call_output)$/,
 };
+/**
+ * What the package `openai` (7) types without null, where an answer that was written out and read again has one. What it types
+ * with null keeps it, and so does the status of a call, which the API takes back.
+ */
+const sdkNulls = {
+  content: /^reasoning$/,
+  namespace: /^(function_call|custom_tool_call)$/,
+  logprobs: /^output_text$/,
+  actions: /^computer_call$/,
+  action: /^computer_call$/,
+  file_data: /^input_file$/,
+  file_url: /^input_file$/,
+  filename: /^input_file$/,
+};
 /** Of one report alone: the types of Anthropic's own package have no such member where it is sent. */
 const citationsOfCode = { citations: /code_execution_tool_result$/ };
+/** "For tool messages, only type `text` is supported", says its reference of content parts; images are taken all the same. */
+const textsAndImages: ProviderRule = { rule: "result-media", kept: /^image\//, source: openaiChatApi };
 const objectInput: ProviderRule = {
   rule: "call-input",
   source: "https://github.com/vercel/ai/issues/13591",
@@ -163,6 +179,7 @@ export const openai: ProfileRules = profileOf("openai", [
   },
   noReasoning,
   nothingUnsent,
+  textsAndImages,
   openaiMessages,
   openaiCalls,
   openaiTextLength,
@@ -186,12 +203,19 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
     pattern: /^[a-zA-Z0-9_-]{1,128}$/,
     source: "https://github.com/NousResearch/hermes-agent/issues/11411",
   },
-  { rule: "reasoning-alone", source: "https://github.com/openai/openai-node/issues/1567" },
+  // "… of type 'reasoning' was provided without its required following item": also where that has lost its id (January
+  // 2026: https://github.com/OpenHands/software-agent-sdk/pull/1754).
+  {
+    rule: "reasoning-alone",
+    bound: /^rs_/,
+    source: "https://github.com/openai/openai-node/issues/1567",
+  },
   // An image that was not made is looked for and not found.
   { rule: "unsent", source: "https://github.com/can1357/oh-my-pi/pull/3226" },
   {
     rule: "extra-members",
     members: sdkMembers,
+    nulls: sdkNulls,
     source: "https://github.com/openai/openai-python/issues/2720",
   },
 ]);
@@ -330,11 +354,13 @@ export const strict: ProfileRules = profileOf("strict", [
   {
     rule: "extra-members",
     members: { ...sdkMembers, ...citationsOfCode },
+    nulls: sdkNulls,
     source: "https://github.com/openai/openai-python/issues/2720",
   },
   objectInput,
+  textsAndImages,
   noAnswerFiles,
-  reasoningAlone,
+  { ...reasoningAlone, bound: /^rs_/ },
   documentWithText,
   documentNames,
   openaiMessages,

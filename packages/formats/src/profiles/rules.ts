@@ -17,6 +17,7 @@ import { type NotEmpty, notEmpty } from "./rules/not-empty.ts";
 import { type ProviderCalls, providerCalls } from "./rules/provider-calls.ts";
 import { type Reasoning, reasoning } from "./rules/reasoning.ts";
 import { type ReasoningAlone, reasoningAlone } from "./rules/reasoning-alone.ts";
+import { type ResultMedia, resultMedia } from "./rules/result-media.ts";
 import { type ResultText, resultText } from "./rules/result-text.ts";
 import { type ResultsFirst, resultsFirst } from "./rules/results-first.ts";
 import { type ResultsInOrder, resultsInOrder } from "./rules/results-in-order.ts";
@@ -38,6 +39,7 @@ export type ProviderRule =
   | Reasoning
   | ProviderCalls
   | AnswerFiles
+  | ResultMedia
   | Unsent
   | ExtraMembers
   | CallInput
@@ -77,6 +79,7 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   reasoning,
   "provider-calls": providerCalls,
   "answer-files": answerFiles,
+  "result-media": resultMedia,
   unsent,
   "extra-members": extraMembers,
   "call-input": callInput,

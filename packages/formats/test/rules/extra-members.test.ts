@@ -42,6 +42,39 @@ describeRule<ResponsesItem>(
       becomes: [ask, item({ type: "reasoning", id: "rs_1", summary: [] }), item(said)],
     },
     {
+      breaks: "what reasoning has not, written as null",
+      messages: [
+        ask,
+        item({ type: "reasoning", id: "rs_1", summary: [], content: null, encrypted_content: null }),
+        item({ ...said, content: [{ ...text, logprobs: null }] }),
+      ],
+      index: 1,
+      refusedBy,
+      becomes: [
+        ask,
+        item({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: null }),
+        item(said),
+      ],
+    },
+    {
+      breaks: "nothing where null is a value",
+      messages: [
+        ask,
+        item({
+          type: "code_interpreter_call",
+          id: "ci_1",
+          container_id: "c",
+          status: "completed",
+          code: null,
+          outputs: null,
+        }),
+        item({ ...call, caller: null, status: null }),
+        item({ ...result, id: null }),
+      ],
+      index: 1,
+      refusedBy: [],
+    },
+    {
       breaks: "nothing that a tool put out under such a name",
       messages: [ask, item({ ...call, arguments: '{"parsed":1}' }), item({ ...result, parsed: 1 })],
       index: 1,

@@ -1,4 +1,6 @@
 import { assistant, user } from "@turnkeep/core";
+import { type AnthropicMessage, anthropicFormat } from "../../src/anthropic.ts";
+import { openaiResponsesFormat, type ResponsesItem } from "../../src/openai-responses.ts";
 import { describeRule } from "./describe-rule.ts";
 import { half, searched } from "./samples.ts";
 
@@ -106,3 +108,54 @@ describeRule("provider-calls", [
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
 ]);
+
+const question: AnthropicMessage = { role: "user", content: "a" };
+const ran = { type: "server_tool_use", id: "srvtoolu_1", name: "code_execution", input: { code: "t()" } };
+const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" };
+const byCode = { type: "tool_use", id: "toolu_1", name: "t", input: {} };
+const said = (...content: object[]): AnthropicMessage => ({ role: "assistant", content }) as AnthropicMessage;
+const answer: AnthropicMessage = {
+  role: "user",
+  content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "ok" }],
+};
+
+describeRule<AnthropicMessage>(
+  "provider-calls",
+  [
+    {
+      breaks: "a call by code whose own call is gone",
+      messages: [question, said({ ...byCode, caller }), answer],
+      index: 1,
+      refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+      becomes: [question, said(byCode), answer],
+    },
+    {
+      breaks: "only elsewhere a call by code that Anthropic runs",
+      messages: [question, said(ran, { ...byCode, caller }), answer],
+      index: 1,
+      refusedBy: ["openai", "openai-responses", "gemini", "bedrock", "mistral", "strict"],
+      becomes: [question, said(byCode), answer],
+    },
+  ],
+  { format: anthropicFormat },
+);
+
+const item = (value: object): ResponsesItem => value as ResponsesItem;
+const asked = item({ role: "user", content: "a" });
+const called = { type: "function_call", call_id: "call_1", name: "t", arguments: "{}" };
+const put = { type: "function_call_output", call_id: "call_1", output: "ok" };
+const program = { type: "program", caller_id: "call_2" };
+
+describeRule<ResponsesItem>(
+  "provider-calls",
+  [
+    {
+      breaks: "a call and its result that name a program which is gone",
+      messages: [asked, item({ ...called, caller: program }), item({ ...put, caller: program })],
+      index: 1,
+      refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+      becomes: [asked, item(called), item(put)],
+    },
+  ],
+  { format: openaiResponsesFormat },
+);

@@ -1,4 +1,5 @@
 import { assistant, user } from "@turnkeep/core";
+import { openaiResponsesFormat, type ResponsesItem } from "../../src/openai-responses.ts";
 import { describeRule } from "./describe-rule.ts";
 import { call, result, thought } from "./samples.ts";
 
@@ -72,3 +73,37 @@ describeRule("reasoning-alone", [
     becomes: [user("a"), assistant([...call.content, { type: "text", text: "" }]), result, user("c")],
   },
 ]);
+
+const item = (value: object): ResponsesItem => value as ResponsesItem;
+const ask = item({ role: "user", content: "a" });
+const thoughtOf = (id: string): ResponsesItem =>
+  item({ type: "reasoning", id, summary: [], encrypted_content: "x" });
+const said = item({ role: "assistant", content: "b" });
+const made = item({ type: "function_call", id: "fc_1", call_id: "c", name: "t", arguments: "{}" });
+const put = item({ type: "function_call_output", call_id: "c", output: "ok" });
+
+describeRule<ResponsesItem>(
+  "reasoning-alone",
+  [
+    {
+      breaks: "reasoning of OpenAI's, and behind it an answer that was written anew",
+      messages: [ask, thoughtOf("rs_1"), thoughtOf("rs_2"), said, ask],
+      index: 1,
+      refusedBy: ["openai-responses", "strict"],
+      becomes: [ask, said, ask],
+    },
+    {
+      breaks: "nothing where what it led to has its id",
+      messages: [ask, thoughtOf("rs_1"), thoughtOf("rs_2"), made, put],
+      index: 1,
+      refusedBy: [],
+    },
+    {
+      breaks: "nothing where another server made the reasoning",
+      messages: [ask, thoughtOf("76f8b89e-4a41-46fb-86ae-546cc1e4ba6c"), said, ask],
+      index: 1,
+      refusedBy: [],
+    },
+  ],
+  { format: openaiResponsesFormat, untold: ["anthropic", "gemini", "bedrock"] },
+);

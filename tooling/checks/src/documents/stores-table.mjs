@@ -12,6 +12,7 @@
  * @property {string} link where the package is described
  * @property {string} author
  * @property {string} kit the version of the conformance kit that it passed
+ * @property {readonly string[]} offered what its harness offered to the kit, as the kit's JSON report says
  * @property {string} [badge] the address of the badge that the kit drew
  *
  * @typedef {object} Stores

@@ -117,6 +117,9 @@ async function allConversions(): Promise<Readonly<Record<string, AnyConversion>>
   const { modelMessageConversion } = await formats();
   const { uiMessageConversion } = await import("@turnkeep/formats/ai-sdk");
   const { anthropicConversion } = await import("@turnkeep/formats/anthropic");
+  const { geminiConversion } = await import("@turnkeep/formats/gemini");
+  const { bedrockConversion } = await import("@turnkeep/formats/bedrock");
+  const { ollamaConversion } = await import("@turnkeep/formats/ollama");
   const { langchain4jConversion } = await import("@turnkeep/formats/langchain4j");
   const { openaiConversion } = await import("@turnkeep/formats/openai");
   const { openaiResponsesConversion } = await import("@turnkeep/formats/openai-responses");
@@ -124,6 +127,9 @@ async function allConversions(): Promise<Readonly<Record<string, AnyConversion>>
     ModelMessage: modelMessageConversion as AnyConversion,
     UIMessage: uiMessageConversion() as AnyConversion,
     Anthropic: anthropicConversion as AnyConversion,
+    Gemini: geminiConversion as AnyConversion,
+    Bedrock: bedrockConversion as AnyConversion,
+    Ollama: ollamaConversion as AnyConversion,
     LangChain4j: langchain4jConversion as AnyConversion,
     OpenAI: openaiConversion as AnyConversion,
     Responses: openaiResponsesConversion as AnyConversion,

@@ -1,29 +1,57 @@
-import type { MessageFormat } from "@turnkeep/core";
+import type { MessageFormat, TextPlace } from "@turnkeep/core";
+import { Visitor } from "@turnkeep/core/format-kit";
+import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { answersCalls } from "../about.ts";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
-/** The model's answer stands between tool results and the user's next message. */
-export type AnswerAfterResults = Rule<"answer-after-results">;
+/**
+ * The model's answer stands between tool results and the user's next message. With `apart`, also where one message holds
+ * results and what the user says beside them.
+ */
+export type AnswerAfterResults = Rule<"answer-after-results", { readonly apart?: boolean | undefined }>;
 
 /** Stands in for an answer that never came. */
 const noAnswer = "(No answer was given.)";
 
 export const answerAfterResults: RuleKind<AnswerAfterResults> = {
-  fields: {},
-  repair: (messages, format) =>
-    messages.flatMap((message, index) =>
-      lacksAnswerBefore(messages, index, format)
+  fields: { apart: optional(oneOf(true, false)) },
+  repair(messages, format, { apart }) {
+    const parted = apart === true ? messages.flatMap((message) => takenApart(message, format)) : messages;
+    return parted.flatMap((message, index) =>
+      lacksAnswerBefore(parted, index, format)
         ? [methodOf(format, "textMessage")("assistant", noAnswer), message]
         : [message],
-    ),
-  breaks: (messages, format) =>
+    );
+  },
+  breaks: (messages, format, { apart }) =>
     where(
       messages,
-      (_, index) => lacksAnswerBefore(messages, index, format),
+      (message, index) =>
+        lacksAnswerBefore(messages, index, format) ||
+        (apart === true && takenApart(message, format).length > 1),
       "the user's message stands right behind tool results",
     ),
 };
+
+/** Leaves of a message its results. */
+class ResultsAlone extends Visitor {
+  override textPart<P extends object>(part: P, _member: string, of: TextPlace): P | undefined {
+    return of === "content" ? undefined : part;
+  }
+
+  override media<P extends object, Of extends TextPlace>(part: P, of: Of): P | undefined {
+    return of === "content" ? undefined : part;
+  }
+}
+
+/** Results, and what the user says beside them. */
+function takenApart<M>(message: M, format: MessageFormat<M>): M[] {
+  if (format.role(message) !== "user" || format.toolResults(message).length === 0) return [message];
+  const said = format.without(message, { toolResults: () => true });
+  const results = methodOf(format, "visit")(message, new ResultsAlone());
+  return said === undefined || results === undefined ? [message] : [results, said];
+}
 
 /** Whether a provider has been sent results last before the user's message with that index: approvals alone are not sent. */
 function lacksAnswerBefore<M>(messages: readonly M[], index: number, format: MessageFormat<M>): boolean {

@@ -136,17 +136,34 @@ function* wrongIds<M>(
   const providers = callsOfProvider(messages, format);
   for (const [index, message] of messages.entries()) {
     if (unique === "answer" && format.role(message) !== "assistant") seen = new Set();
+    const made = madeUpIds(message, format);
     for (const { id, providerExecuted } of format.toolCalls(message)) {
-      if (providerExecuted === true) continue;
+      if (providerExecuted === true || made.has(id)) continue;
       if (!pattern.test(id)) yield [index, "a call's id has not the form that the provider takes"];
       if (unique !== undefined && seen.has(id)) yield [index, "a call bears the id of an earlier one"];
       seen.add(id);
     }
     for (const { id } of format.toolResults(message)) {
-      const isWrong = !pattern.test(id) && !providers.has(id);
+      const isWrong = !pattern.test(id) && !providers.has(id) && !made.has(id);
       if (isWrong) yield [index, "a result's id has not the form that the provider takes"];
     }
   }
+}
+
+const none: ReadonlySet<never> = new Set();
+
+/** The ids of what has none on the wire: where its format pairs calls and results by name, it has none to rename. */
+function madeUpIds<M>(message: M, format: MessageFormat<M>): ReadonlySet<string> {
+  const idsOf = (one: M): string[] =>
+    [...format.toolCalls(one), ...format.toolResults(one)].map(({ id }) => id);
+  const ids = idsOf(message);
+  if (ids.length === 0 || format.renameCalls === undefined) return none;
+  const given = new Set<string>();
+  format.renameCalls(message, (id) => {
+    given.add(id);
+    return id;
+  });
+  return new Set(ids.filter((id) => !given.has(id)));
 }
 
 /** Puts an id last among those under a key. */

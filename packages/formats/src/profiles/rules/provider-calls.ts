@@ -2,6 +2,7 @@ import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { withoutOrphanApprovals } from "../about.ts";
 import { patternsOf } from "../fields.ts";
+import { withoutLostCallers } from "../lost-callers.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /**
@@ -9,7 +10,8 @@ import { type Rule, type RuleKind, where } from "../rule.ts";
  * their names and ids. With `answered`, they go with their results, which only the model's messages hold: the AI SDK puts
  * the error of a call whose input was no JSON into a tool message (https://github.com/vercel/ai/issues/17366). A call that
  * the provider has yet to run, because nobody has said anything since, may lack one. With `apart`, a result may stand
- * without its call.
+ * without its call. A call that the model's code made names no call that is gone: `@ai-sdk/anthropic` 3.0.140 leaves such
+ * a `caller` out too.
  */
 export type ProviderCalls = Rule<
   "provider-calls",
@@ -30,19 +32,20 @@ export const providerCalls: RuleKind<ProviderCalls> = {
   leavesOut: true,
   repair(messages, format, rule) {
     const refused = refusedCalls(messages, format, rule);
-    if (refused.size === 0) return messages;
+    if (refused.size === 0) return withoutLostCallers(messages, format);
     const isRefused = (id: string): boolean => refused.has(id);
     const left = messages.flatMap((message) => {
       if (!holdsOneOf(message, refused, format)) return [message];
       return format.without(message, { toolCalls: isRefused, toolResults: isRefused }) ?? [];
     });
-    return withoutOrphanApprovals(left, format);
+    return withoutLostCallers(withoutOrphanApprovals(left, format), format);
   },
   breaks(messages, format, rule) {
     const refused = refusedCalls(messages, format, rule);
+    const called = withoutLostCallers(messages, format);
     return where(
       messages,
-      (message) => holdsOneOf(message, refused, format),
+      (message, index) => holdsOneOf(message, refused, format) || called[index] !== message,
       "a call that another provider ran, or half of one that this provider runs, stands here",
     );
   },

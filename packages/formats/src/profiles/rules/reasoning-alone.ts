@@ -1,9 +1,14 @@
 import type { MessageFormat, Piece } from "@turnkeep/core";
+import { optional } from "@turnkeep/core/store-kit";
 import { withoutOrphanApprovals } from "../about.ts";
+import { pattern } from "../fields.ts";
 import { type Finding, type Rule, type RuleKind, where } from "../rule.ts";
 
-/** No message of the model consists of reasoning alone, or ends in it. */
-export type ReasoningAlone = Rule<"reasoning-alone">;
+/**
+ * No message of the model consists of reasoning alone, or ends in it. With `bound`, where an answer comes in parts: a part
+ * that is reasoning and whose id matches needs the part behind it as the provider made it, which it tells by its id.
+ */
+export type ReasoningAlone = Rule<"reasoning-alone", { readonly bound?: RegExp | undefined }>;
 
 const alone = "the message is reasoning and nothing else";
 
@@ -12,31 +17,45 @@ const alone = "the message is reasoning and nothing else";
  * parts, reasoning goes with the part after it; at the answer's end it belongs to none.
  */
 export const reasoningAlone: RuleKind<ReasoningAlone> = {
-  fields: {},
+  fields: { bound: optional(pattern) },
   leavesOut: true,
-  repair(messages, format) {
+  repair(messages, format, rule) {
     if (format.answersInParts !== true) return withoutReasoningAlone(messages, format);
-    const isLast = lastOfParts(messages, format);
+    const isLast = lastOfParts(messages, format, rule);
     return messages.filter((_, index) => isLast[index] !== true);
   },
-  breaks(messages, format) {
+  breaks(messages, format, rule) {
     if (format.answersInParts !== true) return findingsInAnswers(messages, format);
-    const isLast = lastOfParts(messages, format);
+    const isLast = lastOfParts(messages, format, rule);
     return where(messages, (_, index) => isLast[index] === true, alone);
   },
 };
 
-/** Of each message whether it is reasoning alone behind which its answer does not go on. */
-function lastOfParts<M>(messages: readonly M[], format: MessageFormat<M>): readonly boolean[] {
-  let isFollowed = false;
+/** Of each message whether it is reasoning alone behind which its answer does not go on, or not as it was. */
+function lastOfParts<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { bound }: ReasoningAlone,
+): readonly boolean[] {
+  let next: M | undefined;
+  const isFollowed = (message: M): boolean => {
+    if (next === undefined || format.role(next) !== "assistant") return false;
+    return idOf(next) !== undefined || bound?.test(idOf(message) ?? "") !== true;
+  };
   return messages
     .toReversed()
     .map((message) => {
-      const isAlone = isReasoningAlone(message, format);
-      if (!isAlone) isFollowed = format.role(message) === "assistant";
-      return isAlone && !isFollowed;
+      if (isReasoningAlone(message, format)) return !isFollowed(message);
+      next = message;
+      return false;
     })
     .reverse();
+}
+
+/** The id that the provider gave a part of an answer. */
+function idOf(message: unknown): string | undefined {
+  const { id } = message as { readonly id?: unknown };
+  return typeof id === "string" ? id : undefined;
 }
 
 function findingsInAnswers<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {

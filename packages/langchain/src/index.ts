@@ -1,0 +1,7 @@
+/**
+ * LangChain's messages in Turnkeep memories, and a chat message history over them.
+ *
+ * @module
+ */
+export { langchainFormat } from "./format.ts";
+export { TurnkeepChatMessageHistory, type TurnkeepChatMessageHistoryInput } from "./history.ts";

@@ -1,0 +1,89 @@
+import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
+import type { HistoryMessage } from "@turnkeep/core";
+
+export type Recorded = HistoryMessage<BaseMessage>;
+
+/** What of the messages that a run works with is in the record, and what is to be added. */
+export interface Alignment {
+  /** By message; `undefined` for one that stands before what is known: a summary that took the place of others. */
+  readonly known: ReadonlyMap<BaseMessage, Recorded | undefined>;
+  readonly added: readonly BaseMessage[];
+}
+
+/**
+ * Lays a run's messages over the newest of the record, oldest first. A graph's state names its messages, and an
+ * application that hands over the past may not: behind the newest that is known, questions are compared. If none is known,
+ * they are compared from the first that is given, which may long have left the window. `storedId` tells what the run itself
+ * has stored.
+ */
+export function align(
+  messages: readonly BaseMessage[],
+  record: readonly Recorded[],
+  storedId: (message: BaseMessage) => string | undefined,
+): Alignment {
+  const byOwnId = new Map(record.map((recorded) => [recorded.message.id, recorded]));
+  const byId = new Map(record.map((recorded) => [recorded.id, recorded]));
+  const recordedOf = (message: BaseMessage): Recorded | undefined => {
+    const recorded = message.id === undefined ? undefined : byOwnId.get(message.id);
+    return recorded?.message.type === message.type ? recorded : byId.get(storedId(message) ?? "");
+  };
+  const known = (message: BaseMessage): boolean =>
+    storedId(message) !== undefined || recordedOf(message) !== undefined;
+  const newest = messages.findLastIndex(known);
+  const last = newest < 0 ? undefined : recordedOf(messages[newest] as BaseMessage);
+  const after = newest < 0 ? -1 : (last?.seq ?? Number.POSITIVE_INFINITY);
+  const asked = record.filter(
+    ({ message, seq, state }) => message.type === "human" && seq > after && state !== "superseded",
+  );
+  const asks = messages.slice(newest + 1).filter(({ type }) => type === "human");
+  const [said, says] = [asked.map(({ message }) => wordsOf(message)), asks.map(wordsOf)];
+  const common = newest < 0 ? overlap(said, says) : beginning(said, says);
+  const next = asks[common];
+  const begin = common === 0 ? newest + 1 : next === undefined ? messages.length : messages.indexOf(next);
+  const first = newest < 0 ? asked.length - common : 0;
+  const pairs = new Map(asks.slice(0, common).map((ask, at) => [ask, asked[first + at]]));
+  return splitAt(messages, begin, (message) => recordedOf(message) ?? pairs.get(message));
+}
+
+/** A system message is added in any case: an equal one is not stored twice. */
+function splitAt(
+  messages: readonly BaseMessage[],
+  begin: number,
+  recordedOf: (message: BaseMessage) => Recorded | undefined,
+): Alignment {
+  const known = new Map<BaseMessage, Recorded | undefined>();
+  const added: BaseMessage[] = [];
+  messages.forEach((message, at) => {
+    const recorded = recordedOf(message);
+    const isNew = at >= begin || (message.type === "system" && recorded === undefined);
+    if (isNew) added.push(message);
+    else known.set(message, recorded);
+  });
+  return { known, added };
+}
+
+/** How many texts at the end of the first list begin the second: in one pass, after Knuth, Morris and Pratt. */
+function overlap(all: readonly string[], beginning: readonly string[]): number {
+  const borders: number[] = [];
+  const next = (count: number, text: string): number => {
+    let length = count;
+    while (length > 0 && beginning[length] !== text) length = borders[length - 1] as number;
+    return beginning[length] === text ? length + 1 : 0;
+  };
+  for (const text of beginning) borders.push(borders.length === 0 ? 0 : next(borders.at(-1) as number, text));
+  return all.reduce(next, 0);
+}
+
+/** How many texts the two lists begin with alike. */
+function beginning(one: readonly string[], other: readonly string[]): number {
+  const differs = one.findIndex((text, at) => text !== other[at]);
+  return differs < 0 ? one.length : differs;
+}
+
+/** What a message says and calls, without what tells of its making. */
+export function wordsOf(message: BaseMessage): string {
+  const { content, type } = message;
+  const { tool_calls: calls = [] } = message as AIMessage;
+  const { tool_call_id: answers } = message as ToolMessage;
+  return JSON.stringify([type, content, answers, calls.map(({ id, name, args }) => [id, name, args])]);
+}

@@ -1,0 +1,108 @@
+import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
+import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
+import { CallQueue } from "@turnkeep/core/store-kit";
+import { thawed } from "../history.ts";
+import { align, type Recorded, wordsOf } from "./alignment.ts";
+
+type Memory = ChatMemory<BaseMessage>;
+
+/**
+ * Stores what runs say, each message once. A run's state holds the same objects from step to step, so these are
+ * known without a look at the store; those of a state that was read from elsewhere are compared with the record.
+ */
+export class Recorder {
+  /** The id in the memory of each message that is stored, if it is known. */
+  readonly #ids: WeakMap<BaseMessage, string | undefined> = new WeakMap();
+  /** What the answers to a question are bound to: that it is still there. */
+  readonly #anchors: WeakMap<BaseMessage, Anchor> = new WeakMap();
+  /** Tools of one answer run at once, and each of them stores what is missing. */
+  readonly #queues: WeakMap<Memory, CallQueue> = new WeakMap();
+
+  /**
+   * Stores what of a state is not stored yet, and what a middleware has changed since. A run that begins with a question
+   * alone needs no look at the record.
+   */
+  async keep(memory: Memory, state: readonly BaseMessage[], begins = false): Promise<void> {
+    const queue = this.#queues.get(memory) ?? new CallQueue();
+    this.#queues.set(memory, queue);
+    await queue.run(async () => {
+      const fresh = state.filter((message) => !this.#ids.has(message));
+      if (fresh.length > 0) await this.#keepFresh(memory, state, fresh, begins && state.length === 1);
+      const question = questionOf(state);
+      if (question === undefined || this.#anchors.has(question)) return;
+      this.#anchors.set(question, await memory.anchor(this.#ids.get(question)));
+    });
+  }
+
+  /** Stores messages, unless the question was taken back or the conversation deleted: `NOT_FOUND`. */
+  async add(memory: Memory, state: readonly BaseMessage[], ...messages: BaseMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    for (const message of messages) {
+      // The graph would give it one later, and the record would not know it.
+      if (message.id === undefined) message._updateId(crypto.randomUUID());
+    }
+    const question = questionOf(state);
+    const mustExist = question && this.#anchors.get(question);
+    const entries = messages.map(asEntry);
+    const ids = await memory.transaction((transaction) => transaction.add(...entries), { mustExist });
+    messages.forEach((message, index) => {
+      this.#ids.set(message, ids[index]);
+    });
+  }
+
+  /** What the model is shown. What a middleware has put into the request alone is shown last, and never stored. */
+  async view(
+    memory: Memory,
+    state: readonly BaseMessage[],
+    requested: readonly BaseMessage[],
+    signal: AbortSignal | undefined,
+  ): Promise<BaseMessage[]> {
+    const question = questionOf(state);
+    const id = question && this.#ids.get(question);
+    const pinned = id === undefined ? [] : [id];
+    const stated = new Set(state);
+    const extra = requested.filter((message) => !stated.has(message)).map(coerceMessageLikeToMessage);
+    return (await memory.messages({ extra, pinned, signal })).map(thawed);
+  }
+
+  async #keepFresh(
+    memory: Memory,
+    state: readonly BaseMessage[],
+    fresh: readonly BaseMessage[],
+    isQuestion: boolean,
+  ): Promise<void> {
+    const record = isQuestion ? [] : await newestOf(memory, state.length, fresh);
+    const { known, added } = align(state, record, (message) => this.#ids.get(message));
+    for (const message of fresh) {
+      const recorded = known.get(message);
+      if (recorded?.state === "live" && wordsOf(recorded.message) !== wordsOf(message))
+        await memory.put(recorded.id, message);
+      if (known.has(message)) this.#ids.set(message, recorded?.id);
+    }
+    await this.add(memory, state, ...added.filter((message) => !this.#ids.has(message)));
+  }
+}
+
+/** A question's id is the application's or the graph's own, so that one that is sent again is stored once. */
+function asEntry(message: BaseMessage) {
+  return message.type === "human" ? entry(message, { id: message.id }) : message;
+}
+
+function questionOf(state: readonly BaseMessage[]): BaseMessage | undefined {
+  return state.findLast(({ type }) => type === "human");
+}
+
+/** The newest of the record, oldest first: as many as may be meant, or as few as hold all that have an id. */
+async function newestOf(memory: Memory, count: number, wanted: readonly BaseMessage[]): Promise<Recorded[]> {
+  const missing = new Set(wanted.map(({ id }) => id));
+  const record: Recorded[] = [];
+  let said = 0;
+  // What was taken back is known too: a graph's state may still hold it.
+  for await (const { messages } of memory.historyPages({ order: "descending" })) {
+    record.push(...messages);
+    for (const { message } of messages) missing.delete(message.id);
+    said += messages.filter(({ state }) => state !== "superseded").length;
+    if (missing.size === 0 || said >= count) break;
+  }
+  return record.reverse();
+}

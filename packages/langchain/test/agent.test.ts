@@ -1,0 +1,257 @@
+import {
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+} from "@langchain/core/messages";
+import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
+import { isTurnkeepError } from "@turnkeep/core";
+import { AIMessage, createAgent, createMiddleware, ToolMessage } from "langchain";
+import { expect, it } from "vitest";
+import { TurnkeepChatMessageHistory } from "../src/index.ts";
+import { turnkeepMiddleware } from "../src/middleware.ts";
+import { agentOf, calling, memoriesOf, modelOf, recorded, thread, told, toolOf } from "./agents.ts";
+
+it("remembers from run to run", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(new AIMessage("Hello, Ann."), new AIMessage("Ann."));
+  const agent = agentOf(memories, { model, systemPrompt: "You are brief." });
+  await agent.invoke({ messages: "I am Ann." }, thread());
+  const { messages } = await agent.invoke({ messages: "Who am I?" }, thread());
+  expect(prompts().map((prompt) => prompt.map(told))).toEqual([
+    ["system: You are brief.", "human: I am Ann."],
+    ["system: You are brief.", "human: I am Ann.", "ai: Hello, Ann.", "human: Who am I?"],
+  ]);
+  expect(messages.map(told)).toEqual(["human: Who am I?", "ai: Ann."]);
+  const history = new TurnkeepChatMessageHistory({ memories, sessionId: "chat-1" });
+  expect((await history.getMessages()).map(told)).toEqual(await recorded(memories));
+  expect(await recorded(memories)).toHaveLength(4);
+});
+
+it("stores each step before the next begins", async () => {
+  const memories = memoriesOf();
+  const seen: string[][] = [];
+  const look = async (): Promise<string> => {
+    seen.push(await recorded(memories));
+    return "seen";
+  };
+  const { model, prompts } = modelOf(calling("one"), calling("two"), new AIMessage("Done."));
+  const agent = agentOf(memories, { model, tools: [toolOf("one", look), toolOf("two", look)] });
+  await agent.invoke({ messages: "Do it." }, thread());
+  expect(seen).toEqual([
+    ["human: Do it.", "ai: [one]"],
+    ["human: Do it.", "ai: [one]", "tool: seen", "ai: [two]"],
+  ]);
+  expect(prompts()).toHaveLength(3);
+  expect(await recorded(memories)).toEqual([...(seen[1] ?? []), "tool: seen", "ai: Done."]);
+});
+
+it("stores each result of several calls as soon as its tool is done", async () => {
+  const memories = memoriesOf();
+  let seen: string[] = [];
+  const late = async (): Promise<string> => {
+    while (!(await recorded(memories)).includes("tool: early done")) await new Promise(setImmediate);
+    seen = await recorded(memories);
+    return "late done";
+  };
+  const { model } = modelOf(calling("late", "early"), new AIMessage("Done."));
+  await agentOf(memories, { model, tools: [toolOf("early"), toolOf("late", late)] }).invoke(
+    { messages: "Do it." },
+    thread(),
+  );
+  expect(seen).toEqual(["human: Do it.", "ai: [late early]", "tool: early done"]);
+  expect((await recorded(memories)).slice(3)).toEqual(["tool: late done", "ai: Done."]);
+});
+
+it("shows whole steps and the question, where a window would cut a call from its result", async () => {
+  const memories = memoriesOf({ maxMessages: 4 });
+  const { model, prompts } = modelOf(calling("one"), calling("one"), calling("one"), new AIMessage("Done."));
+  const agent = agentOf(memories, { model, tools: [toolOf("one")] });
+  await agent.invoke({ messages: "Do it." }, thread());
+  const types = prompts().map((prompt) => prompt.map(({ type }) => type).join(" "));
+  expect(types).toEqual(["human", "human ai tool", "human ai tool", "human ai tool"]);
+  expect(await recorded(memories)).toHaveLength(8);
+});
+
+it("tells the model of a tool that failed, as LangChain does without a middleware", async () => {
+  const run = async (withMemory: boolean): Promise<string[]> => {
+    const { model } = modelOf(calling("bad"), new AIMessage("Sorry."));
+    const bad = toolOf("bad", () => {
+      throw new Error("broken");
+    });
+    const middleware = withMemory ? [turnkeepMiddleware({ memories: memoriesOf() })] : [];
+    const agent = createAgent({ model, tools: [bad], middleware } as never);
+    const { messages } = await agent.invoke({ messages: "Do it." }, thread());
+    return messages.map((message: BaseMessage) => told(message));
+  };
+  expect(await run(true)).toEqual(await run(false));
+});
+
+it("gives models messages that they may write into", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf((messages) => {
+    for (const message of messages) message.additional_kwargs.seen = true;
+    return new AIMessage("Yes.");
+  });
+  await agentOf(memories, { model }).invoke({ messages: "Good?" }, thread());
+  const { messages } = await memories.get("chat-1").history();
+  expect(messages[0]?.message.additional_kwargs).toEqual({});
+});
+
+it("stores an answer as another middleware leaves it at the end", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(new AIMessage("It is 4711."));
+  const hiding = createMiddleware({
+    name: "HidingAnswers",
+    afterModel: ({ messages }) => ({
+      messages: [new AIMessage({ content: "It is hidden.", id: messages.at(-1)?.id as string })],
+    }),
+  });
+  await agentOf(memories, { model, last: [hiding] }).invoke({ messages: "What is it?" }, thread());
+  expect(await recorded(memories)).toEqual(["human: What is it?", "ai: It is hidden."]);
+});
+
+it("stores a run that failed as far as it came", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(calling("one"), () => {
+    throw new Error("The provider is away.");
+  });
+  const agent = agentOf(memories, { model, tools: [toolOf("one")] });
+  await expect(agent.invoke({ messages: "Do it." }, thread())).rejects.toThrow("away");
+  expect(await recorded(memories)).toEqual(["human: Do it.", "ai: [one]", "tool: one done"]);
+});
+
+it("stores a question once that is sent again under its id", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(() => new Error("away") as never, new AIMessage("Yes."));
+  const agent = agentOf(memories, { model });
+  const messages = () => [new HumanMessage({ content: "One?", id: "request-17" })];
+  await expect(agent.invoke({ messages: messages() }, thread())).rejects.toThrow("away");
+  await agent.invoke({ messages: messages() }, thread());
+  expect(prompts()).toHaveLength(2);
+  expect(await recorded(memories)).toEqual(["human: One?", "ai: Yes."]);
+});
+
+it("does not store again what a client hands over, though it has left the window", async () => {
+  const memories = memoriesOf({ maxMessages: 2 });
+  const { model } = modelOf(...["One.", "Two.", "Three."].map((text) => new AIMessage(text)));
+  const agent = agentOf(memories, { model });
+  const past: BaseMessage[] = [];
+  for (const question of ["One?", "Two?", "Three?"]) {
+    const { messages } = await agent.invoke({ messages: [...past, new HumanMessage(question)] }, thread());
+    past.push(new HumanMessage(question), new AIMessage(messages.at(-1)?.text ?? ""));
+  }
+  expect(await recorded(memories)).toEqual(past.map(told));
+});
+
+it("streams, and stores the whole answer", async () => {
+  const memories = memoriesOf();
+  const model = new FakeStreamingChatModel({
+    sleep: 0,
+    chunks: ["A ", "fjord."].map((content) => new AIMessageChunk({ content })),
+  });
+  const agent = agentOf(memories, { model });
+  let text = "";
+  const stream = await agent.stream({ messages: "What?" }, { ...thread(), streamMode: "messages" });
+  for await (const [chunk] of stream as AsyncIterable<[BaseMessage]>) text += chunk.text;
+  expect(text).toBe("A fjord.");
+  expect(await recorded(memories)).toEqual(["human: What?", "ai: A fjord."]);
+  const { messages } = await memories.get("chat-1").history();
+  expect(messages[1]?.message).not.toBeInstanceOf(AIMessageChunk);
+});
+
+it("shows what another middleware adds to the request, and does not store it", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(new AIMessage("Yes."));
+  const adding = createMiddleware({
+    name: "Adding",
+    wrapModelCall: (request, handler) =>
+      handler({ ...request, messages: [...request.messages, new HumanMessage("It is Monday.")] }),
+  });
+  await agentOf(memories, { model, first: [adding] }).invoke({ messages: "Is it?" }, thread());
+  expect(prompts()[0]?.map(told)).toEqual(["human: Is it?", "human: It is Monday."]);
+  expect(await recorded(memories)).toEqual(["human: Is it?", "ai: Yes."]);
+});
+
+it("keeps what another middleware has changed, and its record where one took messages away", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(new AIMessage("I know 4711."), new AIMessage("Yes."));
+  const hiding = createMiddleware({
+    name: "Hiding",
+    beforeModel: ({ messages }) => ({
+      messages: messages.map((message) =>
+        message.type === "human" && message.text.includes("4711")
+          ? new HumanMessage({ content: "My code is hidden.", id: message.id as string })
+          : message,
+      ),
+    }),
+    afterAgent: ({ messages }) => ({ messages: [new RemoveMessage({ id: messages[0]?.id as string })] }),
+  });
+  const agent = createAgent({ model, middleware: [turnkeepMiddleware({ memories }), hiding] });
+  await agent.invoke({ messages: "My code is 4711." }, thread());
+  await agent.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("Good?")] }, thread());
+  expect(prompts()[0]?.map(told)).toEqual(["human: My code is hidden."]);
+  expect(await recorded(memories)).toEqual([
+    "human: My code is hidden.",
+    "ai: I know 4711.",
+    "system: Be kind.",
+    "human: Good?",
+    "ai: Yes.",
+  ]);
+});
+
+it("stores nothing more once the conversation was deleted or the question taken back", async () => {
+  for (const take of ["clear", "rewind"] as const) {
+    const memories = memoriesOf();
+    const memory = memories.get("chat-1");
+    const taking = async (): Promise<string> => {
+      const { messages } = await memory.history();
+      await (take === "clear" ? memory.clear() : memory.rewind(messages[0]?.id ?? ""));
+      return "taken";
+    };
+    const { model } = modelOf(calling("one"), new AIMessage("Done."));
+    const agent = agentOf(memories, { model, tools: [toolOf("one", taking)] });
+    const error = await agent.invoke({ messages: "Do it." }, thread()).catch((error: unknown) => error);
+    expect(isTurnkeepError((error as Error).cause ?? error, "NOT_FOUND")).toBe(true);
+    expect(await recorded(memories)).toEqual([]);
+  }
+});
+
+it("stores once what another middleware adds before several tools run", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(calling("one", "two", "three"), new AIMessage("Done."));
+  const answering = createMiddleware({
+    name: "Answering",
+    afterModel: ({ messages }) => {
+      const call = (messages.at(-1) as AIMessage).tool_calls?.[0];
+      if (call === undefined) return;
+      return { messages: [new ToolMessage({ content: "known", tool_call_id: call.id ?? "" })] };
+    },
+  });
+  const tools = ["one", "two", "three"].map((name) => toolOf(name));
+  await agentOf(memories, { model, tools, last: [answering] }).invoke({ messages: "Do it." }, thread());
+  const said = await recorded(memories);
+  expect(said.filter((line) => line.startsWith("tool")).sort()).toEqual([
+    "tool: known",
+    "tool: three done",
+    "tool: two done",
+  ]);
+});
+
+it("stores what another middleware answers in place of a tool", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(calling("one"), new AIMessage("Done."));
+  const direct = createMiddleware({
+    name: "Direct",
+    wrapToolCall: async ({ toolCall }) =>
+      new ToolMessage({ content: "cached", tool_call_id: toolCall.id ?? "", name: toolCall.name }),
+  });
+  const agent = createAgent({
+    model,
+    tools: [toolOf("one")],
+    middleware: [turnkeepMiddleware({ memories }), direct],
+  });
+  await agent.invoke({ messages: "Do it." }, thread());
+  expect(await recorded(memories)).toEqual(["human: Do it.", "ai: [one]", "tool: cached", "ai: Done."]);
+});

@@ -1,0 +1,91 @@
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { align, type Recorded } from "../src/middleware/alignment.ts";
+
+const human = (content: string, id?: string) =>
+  new HumanMessage({ content, ...(id === undefined ? {} : { id }) });
+const ai = (content: string, id?: string) => new AIMessage({ content, ...(id === undefined ? {} : { id }) });
+
+const recordOf = (...messages: BaseMessage[]): Recorded[] =>
+  messages.map((message, seq) => ({ id: `stored-${seq}`, seq, createdAt: 0, state: "live", message }));
+
+const addedOf = (messages: BaseMessage[], record: Recorded[], storedIds = new Map<BaseMessage, string>()) =>
+  align(messages, record, (message) => storedIds.get(message)).added.map(({ content }) => content);
+
+it("adds all to an empty record", () => {
+  expect(addedOf([human("One"), ai("Two")], [])).toEqual(["One", "Two"]);
+});
+
+it("goes by ids, and by the newest of those that share one", () => {
+  const record = recordOf(ai("Old", "0"), human("One", "h-1"), ai("Two", "0"));
+  const answer = ai("Two, changed", "0");
+  const { known, added } = align(
+    [human("One", "h-1"), answer, human("Three", "h-2")],
+    record,
+    () => undefined,
+  );
+  expect(known.get(answer)?.id).toBe("stored-2");
+  expect(added.map(({ content }) => content)).toEqual(["Three"]);
+});
+
+it("goes by the questions where nobody gave ids, whatever a client shows of the answers", () => {
+  const call = new AIMessage({
+    content: "",
+    tool_calls: [{ id: "1", name: "one", args: {}, type: "tool_call" }],
+  });
+  const result = new ToolMessage({ content: "4", tool_call_id: "1" });
+  const record = recordOf(
+    human("One", "a"),
+    call,
+    result,
+    ai("Two", "b"),
+    human("Three", "c"),
+    ai("Four", "d"),
+  );
+  const past = [human("One"), ai("Two"), human("Three"), ai("Four")];
+  expect(addedOf([...past, human("Five")], record)).toEqual(["Five"]);
+  expect(addedOf(past, record)).toEqual([]);
+  // A client that keeps the newest alone, and one that begins with what the record did not go back to.
+  expect(addedOf([...past.slice(2), human("Five")], record)).toEqual(["Five"]);
+  expect(addedOf([...past, human("Five")], record.slice(4))).toEqual(["One", "Two", "Three", "Four", "Five"]);
+});
+
+it("goes on by questions behind what is known", () => {
+  const known = human("One", "a");
+  const record = recordOf(known, ai("Two"), human("Three"), ai("Four"), human("Three"));
+  expect(addedOf([known, ai("Two"), human("Three"), ai("Four"), human("Five")], record)).toEqual(["Five"]);
+  expect(addedOf([human("Three"), known, human("Three")], record.slice(0, 1))).toEqual(["Three"]);
+});
+
+it("takes a question that is asked again for a new one, and a system message is added in any case", () => {
+  const record = recordOf(human("Go on", "a"), ai("One", "b"), human("Go on", "c"), ai("Two", "d"));
+  const past = [human("Go on"), ai("One"), human("Go on"), ai("Two")];
+  expect(addedOf([...past, human("Go on")], record)).toEqual(["Go on"]);
+  expect(addedOf([new SystemMessage("Be kind."), ...past, human("Go on")], record)).toEqual([
+    "Be kind.",
+    "Go on",
+  ]);
+});
+
+it("leaves out what another middleware put before what is known", () => {
+  const question = human("Three", "c");
+  expect(
+    addedOf([human("A summary", "s"), question, ai("Four", "d")], [], new Map([[question, "stored-9"]])),
+  ).toEqual(["Four"]);
+});
+
+it("compares each message once, also where all are the same", () => {
+  const many = Array.from({ length: 4_000 }, () => human("yes"));
+  let compared = 0;
+  for (const message of many) {
+    Object.defineProperty(message, "content", { get: () => "yes".slice(0, 3 + 0 * compared++) });
+  }
+  expect(addedOf([...many.slice(0, 2_000), human("no")], recordOf(...many))).toEqual(["no"]);
+  expect(compared).toBeLessThan(4 * many.length);
+});

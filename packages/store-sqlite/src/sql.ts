@@ -1,0 +1,229 @@
+import { type FoldedUpdate, type NormalHistoryQuery, namedSeqs } from "@turnkeep/core/store-kit";
+import type { SqliteValue } from "./drivers.ts";
+import type { Identifiers } from "./migrations.ts";
+import { type HistoryRow, type ListRow, type LookRow, lostId, type SnapshotRow } from "./records.ts";
+
+/** One statement. A list is one JSON text, so its text is one of a few, and no limit of parameters is met. */
+export interface Statement<Row> {
+  readonly text: string;
+  readonly values: readonly SqliteValue[];
+  /** Never set: the type of the rows that it returns. */
+  readonly row?: Row;
+}
+
+/** How many memories one statement of `sweep` removes. */
+export const sweepBatch = 100;
+
+/** The machine's clock, in milliseconds; within a statement it stands still. */
+const now = "cast(round(unixepoch('now', 'subsec') * 1000) as integer)";
+const present = `(h.expires_at is null or h.expires_at > ${now})`;
+const columns = "m.id, m.created_at as created, m.payload, m.meta";
+/** Of a message `m` with its entry `l` among those that are live, if it has one. */
+const state =
+  "case when l.seq is not null then 'live' when m.superseded then 'superseded' else 'evicted' end";
+const inList = "in (select value from json_each(?))";
+
+type Row = FoldedUpdate["insert"][number];
+
+/** The statements of the contract's methods. */
+export class Statements {
+  readonly #names: Identifiers;
+  readonly #expiry: string;
+
+  constructor(names: Identifiers, ttlMs: number | undefined) {
+    this.#names = names;
+    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs}`;
+  }
+
+  /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
+  read(memoryId: string, known: string | undefined): Statement<SnapshotRow> {
+    const { memories, messages, live } = this.#names;
+    const text = `
+      with head as materialized (
+        select h.* from ${memories} h where h.memory_id = ? and ${present})
+      select null as seq, version, next_seq as next, owner, head,
+        null as id, null as created, null as payload, null as meta
+      from head
+      union all
+      select l.seq, null, null, null, null, ${columns}
+      from head cross join ${live} l on l.memory_key = head.memory_key
+      left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
+      where head.version is not ?`;
+    return { text, values: [memoryId, known ?? null] };
+  }
+
+  /**
+   * Applies an update if the memory is at the expected version and agrees with it, and answers, by the last statement, what
+   * it then holds. Where the first one changes nothing, nor do those after it: they look for the new version. Sent twice,
+   * they write what is there already.
+   */
+  update(memoryId: string, update: FoldedUpdate): [...Statement<never>[], Statement<LookRow>] {
+    const look = this.look(memoryId, namedSeqs(update));
+    if (update.expected !== null) {
+      return [this.#head(memoryId, update), ...this.#rows(memoryId, update), look];
+    }
+    // What names messages of a memory that is to begin contradicts itself.
+    if (namedSeqs(update).length > 0) return [look];
+    return [...this.#begin(memoryId, update), ...this.#rows(memoryId, update), look];
+  }
+
+  /** The version and next seq, with those of the named messages that exist, or are live without a row. */
+  look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
+    const { memories, messages, live } = this.#names;
+    const text = `
+      select h.version, h.next_seq as next, n.value as seq, m.id,
+        case when l.seq is not null or m.id is not null then ${state} end as state
+      from ${memories} h
+      left join json_each(?) n
+      left join ${messages} m on m.memory_key = h.memory_key and m.seq = n.value
+      left join ${live} l on l.memory_key = h.memory_key and l.seq = n.value
+      where h.memory_id = ? and ${present}`;
+    return { text, values: [JSON.stringify(seqs), memoryId] };
+  }
+
+  /** Deletes a memory, expired or not, with its messages; with `expected` only at that version. */
+  remove(memoryId: string, expected: string | undefined): Statement<never> {
+    const { memories } = this.#names;
+    const text = `delete from ${memories} where memory_id = ?`;
+    if (expected === undefined) return { text, values: [memoryId] };
+    return { text: `${text} and version = ?`, values: [memoryId, expected] };
+  }
+
+  /** One row more than the limit means that there are more. */
+  history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryRow> {
+    const { after, before, order, limit, states, ids } = query;
+    const { memories, messages, live, own } = this.#names;
+    const within = (table: string): string =>
+      `${table}.memory_key = (select memory_key from head) and ${table}.seq > ? and ${table}.seq < ?`;
+    const onlyLive = ids === undefined && states.join() === "live";
+    // Which index is said here: the planner, which knows no numbers, might search all of the history for a few ids.
+    const index = ids === undefined ? "" : `indexed by ${own("messages_id_idx")}`;
+    const kept = onlyLive
+      ? `from ${live} l cross join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
+         where ${within("l")}`
+      : `from ${messages} m ${index}
+         left join ${live} l on l.memory_key = m.memory_key and l.seq = m.seq
+         where ${within("m")} and ${state} ${inList} ${ids === undefined ? "" : `and m.id ${inList}`}`;
+    const lost = `
+      select 'live', l.seq, null, null, null, null from ${live} l
+      where ${within("l")}
+        and not exists (select 1 from ${messages} m where m.memory_key = l.memory_key and m.seq = l.seq)
+        ${ids === undefined ? "" : `and '${lostId}' || l.seq ${inList}`}`;
+    const withLost = states.includes("live") && (ids?.some((id) => id.startsWith(lostId)) ?? true);
+    const text = `
+      with head as materialized (select h.memory_key from ${memories} h where h.memory_id = ? and ${present})
+      select ${state} as state, ${onlyLive ? "l" : "m"}.seq as seq, ${columns} ${kept} ${withLost ? `union all ${lost}` : ""}
+      order by seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+    const wanted = ids === undefined ? [] : [JSON.stringify(ids)];
+    const ofKept = onlyLive ? [] : [JSON.stringify(states), ...wanted];
+    const ofLost = withLost ? [after, before, ...wanted] : [];
+    return { text, values: [memoryId, after, before, ...ofKept, ...ofLost, limit + 1] };
+  }
+
+  /** In the order in which the memories began, after that key. One row beyond the limit: there are more. */
+  list(owner: string | undefined, after: number, limit: number): Statement<ListRow> {
+    const text = `
+      select h.memory_key as key, h.memory_id as id, h.owner, h.updated_at as updated
+      from ${this.#names.memories} h
+      where h.memory_key > ? and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
+      order by h.memory_key limit ?`;
+    return { text, values: [after, ...(owner === undefined ? [] : [owner]), limit + 1] };
+  }
+
+  /** Removes one batch of expired memories; a row for each. */
+  sweep(): Statement<unknown> {
+    const { memories } = this.#names;
+    const text = `
+      delete from ${memories} where memory_key in (
+        select h.memory_key from ${memories} h where h.expires_at <= ${now} limit ${sweepBatch})
+      returning memory_key`;
+    return { text, values: [] };
+  }
+
+  /** A new head, also in place of an expired one; none if the memory is there. */
+  #begin(memoryId: string, { version, nextSeq, owner, head }: FoldedUpdate): Statement<never>[] {
+    const { memories } = this.#names;
+    const text = `
+      insert into ${memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
+      values (?, ?, ?, ?, ?, ${now}, ${this.#expiry}) on conflict (memory_id) do nothing`;
+    return [
+      { text: `delete from ${memories} as h where h.memory_id = ? and not ${present}`, values: [memoryId] },
+      { text, values: [memoryId, owner ?? null, version, nextSeq, head ?? null] },
+    ];
+  }
+
+  /** The change of the head, if the memory is at the expected version and agrees with the update. */
+  #head(memoryId: string, update: FoldedUpdate): Statement<never> {
+    const { memories, messages, live } = this.#names;
+    const { expected, version, nextSeq, head, appended, replaced, moved } = update;
+    // By seq: the id that a live message must have, or none for one that must only exist.
+    const named = Object.fromEntries([
+      ...moved.map(({ seq }) => [seq, ""]),
+      ...replaced.map(({ seq, id }) => [seq, id]),
+    ]);
+    const text = `
+      update ${memories} as h
+      set version = ?, next_seq = ?, head = coalesce(?, head), updated_at = ${now}, expires_at = ${this.#expiry}
+      where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ? and not exists (
+        select 1 from json_each(?) n
+        left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
+        left join ${messages} m on m.memory_key = h.memory_key and m.seq = cast(n.key as integer)
+        where coalesce(l.seq, m.seq) is null
+          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))`;
+    const first = appended[0]?.seq ?? nextSeq;
+    const values = [version, nextSeq, head ?? null, memoryId, expected, first, JSON.stringify(named)];
+    return { text, values };
+  }
+
+  /** What becomes of the messages of a memory that is at the update's own version. */
+  #rows(memoryId: string, update: FoldedUpdate): Statement<never>[] {
+    const { memories, messages, live } = this.#names;
+    const { version, insert, rewrite, setState, remove } = update;
+    const ofMemory = "h.memory_id = ? and h.version = ?";
+    const key = `(select h.memory_key from ${memories} h where ${ofMemory})`;
+    const named = `memory_key = ${key} and seq ${inList}`;
+    const of = (seqs: readonly number[]): SqliteValue[] => [memoryId, version, JSON.stringify(seqs)];
+    const stays = (row: Pick<Row, "state">): boolean => row.state === "live";
+    const leaves = (row: Pick<Row, "state">): boolean => row.state !== "live";
+    const superseded = setState.filter((row) => row.state === "superseded");
+    const others = setState.filter((row) => row.state !== "superseded");
+    const leaving = [...seqsOf([...rewrite, ...setState].filter(leaves)), ...remove];
+    const coming = seqsOf([...insert, ...rewrite, ...setState].filter(stays));
+    const written = `
+      insert or replace into ${messages} (memory_key, seq, id, superseded, created_at, payload, meta)
+      select h.memory_key, ?, ?, ?, ?, ?, ? from ${memories} h where ${ofMemory}`;
+    const mark = (to: 0 | 1): string =>
+      `update ${messages} set superseded = ${to} where ${named} and superseded <> ${to}`;
+    const lists: [text: string, seqs: readonly number[]][] = [
+      [mark(1), seqsOf(superseded)],
+      [mark(0), seqsOf(others)],
+      [`delete from ${messages} where ${named}`, remove],
+      [`delete from ${live} where ${named}`, leaving],
+      [
+        `insert or ignore into ${live} (memory_key, seq)
+         select h.memory_key, n.value from (select * from ${memories} h where ${ofMemory}) h cross join json_each(?) n`,
+        coming,
+      ],
+    ];
+    return [
+      ...[...insert, ...rewrite].map(({ seq, id, state, createdAt, payload, meta }) => ({
+        text: written,
+        values: [
+          seq,
+          id,
+          Number(state === "superseded"),
+          createdAt,
+          payload,
+          meta ?? null,
+          memoryId,
+          version,
+        ],
+      })),
+      ...lists.filter(([, seqs]) => seqs.length > 0).map(([text, seqs]) => ({ text, values: of(seqs) })),
+    ];
+  }
+}
+
+function seqsOf(rows: readonly { readonly seq: number }[]): number[] {
+  return rows.map(({ seq }) => seq);
+}

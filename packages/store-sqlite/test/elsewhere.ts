@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import {
+  type ConformanceGroup,
+  type ConformanceResult,
+  cases,
+  conformanceGroups,
+} from "@turnkeep/conformance";
+import { newerNode } from "@turnkeep/servers";
+import { bundled } from "@turnkeep/store-tests/processes";
+import { beforeAll, describe, type TestContext, test } from "vitest";
+
+/** Time for the kit in another process, which bounds a hang and nothing else. */
+const longestMs = 600_000;
+
+/** The kit, with what it is made of, becomes part of a program. */
+const brings = /^(?:@turnkeep\/|fast-check|pure-rand)/;
+
+/** Runs a program of this folder in a Node that has `node:sqlite`. It prints where it has written its answer, as JSON. */
+async function answerOf<T>(program: URL, args: readonly string[]): Promise<T> {
+  const file = await bundled(program, { brings });
+  const { stdout } = await promisify(execFile)(newerNode(), [file, ...args], {
+    maxBuffer: 64 * 1024 * 1024,
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
+  const answer = stdout.trim();
+  try {
+    return JSON.parse(readFileSync(answer, "utf8")) as T;
+  } finally {
+    rmSync(dirname(answer), { recursive: true, force: true });
+  }
+}
+
+/** Registers the kit as tests whose results a program has found; `args` is what it is told before the groups. */
+export function describeElsewhere(
+  name: string,
+  program: URL,
+  args: () => Promise<readonly string[]>,
+  groups: readonly ConformanceGroup[] = conformanceGroups,
+): void {
+  describe(name, () => {
+    let results: readonly ConformanceResult[];
+    beforeAll(async () => {
+      results = await answerOf<readonly ConformanceResult[]>(program, [...(await args()), ...groups]);
+    }, longestMs);
+
+    for (const group of groups) {
+      describe(group, () => {
+        for (const member of cases.filter((one) => one.group === group)) {
+          test(member.name, (context: TestContext) => {
+            const result = results.find((one) => one.name === member.name && one.group === group);
+            if (result === undefined) throw new Error("The kit has not run this case");
+            if (result.status === "skipped") context.skip(`the store ${result.reason}`);
+            if (result.status === "failed")
+              throw new Error(`${result.message}\nContract: ${result.sentence}`);
+          });
+        }
+      });
+    }
+  });
+}

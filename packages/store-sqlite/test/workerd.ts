@@ -1,0 +1,33 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// Runs the kit in a real workerd, and prints where it has written the results.
+// Required and not imported: it must not become part of what this program is bundled into.
+const { Miniflare } = createRequire(import.meta.url)("miniflare") as typeof import("miniflare");
+const [kind, bundle = "", ...groups] = process.argv.slice(2);
+
+const miniflare = new Miniflare({
+  modules: [{ type: "ESModule", path: "worker.mjs", contents: readFileSync(bundle, "utf8") }],
+  compatibilityDate: "2026-07-01",
+  d1Databases: { DB: "chat" },
+  durableObjects: { CHAT: { className: "Chat", useSQLite: true } },
+});
+
+async function ask(query: string): Promise<unknown> {
+  const response = await miniflare.dispatchFetch(`http://localhost/${kind}${query}`);
+  const text = await response.text();
+  if (response.ok) return JSON.parse(text);
+  throw new Error(text);
+}
+
+const said = await ask("");
+if (JSON.stringify(said) !== '["one","two"]') throw new Error(`The memory showed ${JSON.stringify(said)}`);
+const results: unknown[] = [];
+// One request each: an answer that takes minutes to begin is given up.
+for (const group of groups) results.push(...((await ask(`?group=${group}`)) as unknown[]));
+const answer = join(mkdtempSync(join(tmpdir(), "turnkeep-answer-")), "results.json");
+writeFileSync(answer, JSON.stringify(results));
+await miniflare.dispose();
+console.log(answer);

@@ -1,0 +1,82 @@
+/** Counts a text by `o200k_base`. */
+type CountText = (text: string) => number;
+
+/**
+ * What Claude's tokenizers cost at most for a text, from what `o200k_base` counts of it and from its letters. Fitted to `ctok`
+ * 1.3.0 (an open reconstruction, by its record equal to Anthropic's `count_tokens` on 2.3 million texts) so that of each kind
+ * of text that was measured it is 3 % above the dearer of the two tokenizers: decision record 0016.
+ */
+export function claudeTokens(text: string, count: CountText): number {
+  let tokens = 0;
+  const cost = (run: string, each: number): string => {
+    tokens += run.length * each;
+    return " ";
+  };
+  const plain = text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 to U+007F are ASCII
+    .replace(/[^\u0000-\u007f]+/g, (run) => {
+      tokens += beyondAscii(run, count);
+      return " ";
+    })
+    // The newest tokenizer takes many of what repeats one by one, and words in capitals nearly letter by letter.
+    .replace(/([!-~])\1{3,}/g, (run) => cost(run, 1.03))
+    .replace(/[A-Z]{2,}/g, (run) => cost(run, 1.03));
+  for (const [blanks] of plain.matchAll(/\s{2,}/g))
+    tokens += (blanks.length * 1.1) / 16 + 0.71 * numberOf(blanks, / +|\t+|(?:\r?\n)+|[\r\v\f]/g);
+  for (const word of plain.match(/[A-Z]?[a-z]+/g) ?? []) tokens += ofWord(word, count);
+  tokens += 0.49 * numberOf(plain, /[A-Z]/g);
+  tokens += 0.55 * signsIn(plain);
+  tokens += 1.05 * numberOf(plain, /[0-9]+/g);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are tokens of their own
+  tokens += numberOf(plain, /[\u0000-\u0008\u000b-\u001f\u007f]/g);
+  tokens += 1.03 * count(plain);
+  // Latin words that OpenAI's tokenizer knows by heart.
+  return Math.max(tokens, 0.582 * numberOf(text, /[A-Za-z]/g));
+}
+
+/** What words cost, since they repeat; as many as one conversation has, and then anew. */
+const known = new Map<string, number>();
+const mostKnown = 20_000;
+
+/** Beyond what `o200k_base` counts of it. A word that it knows whole is cut in two or three where it is long. */
+function ofWord(word: string, count: CountText): number {
+  let tokens = known.get(word);
+  if (tokens !== undefined) return tokens;
+  const { length } = word;
+  tokens = count(` ${word}`) === 1 ? 0.12 * length + 0.95 * Math.max(0, length - 7) : 0.42 * length;
+  if (known.size >= mostKnown) known.clear();
+  // A long one may be hostile: it would be kept.
+  if (length <= 32) known.set(word, tokens);
+  return tokens;
+}
+
+/** Capitals, signs, wide letters and what is outside the first plane fall apart into bytes, with a token where a word begins. */
+function beyondAscii(run: string, count: CountText): number {
+  let tokens = 0;
+  const letters = run.replace(/[^\p{Ll}\p{Lm}\p{Lo}]|[\uff01-\uff5e\u{10000}-\u{10ffff}]/gu, (character) => {
+    tokens += utf8Length(character) + 0.7;
+    return " ";
+  });
+  const words = letters.replaceAll(" ", "");
+  if (words === "") return tokens;
+  return tokens + Math.max(1.15 * count(letters), utf8Length(words) / 1.4);
+}
+
+/** Neither letters nor digits nor blanks. */
+function signsIn(text: string): number {
+  let signs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a;
+    if (unit > 0x20 && unit < 0x7f && !isLetter && (unit < 0x30 || unit > 0x39)) signs += 1;
+  }
+  return signs;
+}
+
+function numberOf(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
