@@ -41,6 +41,7 @@ export interface CapabilityRequirement {
   readonly history?: boolean | undefined;
   readonly list?: boolean | undefined;
   readonly ttl?: boolean | undefined;
+  readonly delta?: boolean | undefined;
   /** At most this many bytes. */
   readonly maxMessageBytes?: number | undefined;
   /** Declared, and at most this many bytes. */
@@ -50,7 +51,10 @@ export interface CapabilityRequirement {
 }
 
 /** An optional member of a harness that some cases need. */
-export type HarnessRequirement = "rawRead" | "rawWrite" | "rawRemove" | "fault" | "given";
+export type HarnessRequirement = Exclude<
+  keyof ConformanceHarness,
+  "create" | "destroy" | "reopen" | "advance"
+>;
 
 /**
  * One case: data and a function, bound to no test runner.

@@ -1,5 +1,5 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
-import type { GivenClient, HarnessCreateOptions } from "./harness.ts";
+import type { ConformanceHarness, FaultOptions, GivenClient, HarnessCreateOptions } from "./harness.ts";
 import type { TestMemory } from "./support/memory.ts";
 
 /** What a case works with. Methods may be destructured: none uses `this`. */
@@ -9,6 +9,8 @@ export interface ConformanceContext {
   /** A second client of the same data; the same one again if the store declares `shared: false`. */
   readonly other: ChatMemoryStore;
   readonly capabilities: StoreCapabilities;
+  /** What only a few cases use themselves. */
+  readonly harness: ConformanceHarness;
   /** The seed of the run. */
   readonly seed: number;
   /** Where to start in the model's sequences, as a failed case printed it. */
@@ -37,15 +39,21 @@ export interface ConformanceContext {
   readonly clockIsMoved: boolean;
   /** What the database holds for a memory, joined; `undefined` if the harness cannot tell. */
   rawText(memoryId: string): Promise<string | undefined>;
-  /** Changes each text that the database holds for a memory; returns how many. Needs `rawRead` and `rawWrite`. */
-  damage(memoryId: string, change: (text: string) => string): Promise<number>;
+  /**
+   * Changes each text that the database holds for a memory, by its index too; returns how many. Needs `rawRead` and
+   * `rawWrite`.
+   */
+  damage(memoryId: string, change: (text: string, index: number) => string): Promise<number>;
   /**
    * Removes the record that holds the first text of which this is true; returns whether there was one. Needs `rawRead`
    * and `rawRemove`.
    */
   lose(memoryId: string, isLost: (text: string) => boolean): Promise<boolean>;
-  /** A client whose `step`-th write to the database, and everything after it, does not take place. Needs `fault`. */
-  dying(step: number): Promise<ChatMemoryStore>;
+  /**
+   * A client whose `step`-th write to the database, and everything after it, does not take place, or that fails in another
+   * way. Needs `fault`.
+   */
+  dying(step: number, how?: Omit<FaultOptions, "step">): Promise<ChatMemoryStore>;
   /** A store over a client that somebody else made. Needs `given`. */
   given(): Promise<GivenClient>;
 }

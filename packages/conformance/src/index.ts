@@ -15,7 +15,18 @@ export {
 export { cases } from "./cases/index.ts";
 export type { ConformanceContext } from "./context.ts";
 export { checkFormat } from "./format/check-format.ts";
-export type { ConformanceHarness, GivenClient, HarnessCreateOptions } from "./harness.ts";
+export type {
+  ConformanceHarness,
+  CountedClient,
+  ElsewhereModule,
+  FaultOptions,
+  GivenClient,
+  HarnessCreateOptions,
+  UnreachableClient,
+} from "./harness.ts";
+export { type Counting, counting, type Failing, failing } from "./harness-clients.ts";
+export { checkKeyValue } from "./key-value/check-key-value.ts";
+export type { KeyValueHooks } from "./key-value/hooks.ts";
 export {
   type ConformanceCounts,
   type ConformanceReport,

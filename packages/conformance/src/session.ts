@@ -245,6 +245,7 @@ export class ConformanceSession {
         return client(1);
       },
       capabilities,
+      harness,
       seed,
       path,
       signal: own.signal,
@@ -290,8 +291,8 @@ export class ConformanceSession {
         if (index >= 0) await harness.rawRemove?.(id, index);
         return index >= 0;
       },
-      dying: async (step) => {
-        const store = await offered(harness.fault, "fault")({ step });
+      dying: async (step, how = {}) => {
+        const store = await offered(harness.fault, "fault")({ ...how, step });
         own.dying.push(store);
         return store;
       },

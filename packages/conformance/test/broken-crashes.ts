@@ -1,5 +1,5 @@
-import type { BrokenStore } from "./broken-store.ts";
-import { applied, type Database, type Row, type StoredMemory } from "./reference-store.ts";
+import { type BrokenStore, beside } from "./broken-store.ts";
+import { applied, type Row, type StoredMemory } from "./reference-store.ts";
 
 const dies = {
   large: "a process that dies between two steps of a large update leaves all of it or none",
@@ -7,16 +7,6 @@ const dies = {
   delete: "a process that dies between two steps of a delete leaves the memory whole or absent",
 };
 const restarted = "what was deleted stays deleted, and what is listed stays listed, after a restart";
-
-/** What all clients of one database share beside it. */
-function beside<T>(make: () => T): (memories: Database["memories"]) => T {
-  const all = new WeakMap<Database["memories"], T>();
-  return (memories) => {
-    const known = all.get(memories) ?? make();
-    all.set(memories, known);
-    return known;
-  };
-}
 
 const owners = beside(() => new Map<string, string>());
 const leftBehind = beside(() => new Map<string, Row[]>());

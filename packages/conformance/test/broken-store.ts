@@ -1,5 +1,5 @@
 import type { StoreCapabilities } from "@turnkeep/core";
-import type { ConformanceGroup, HarnessCreateOptions } from "../src/index.ts";
+import type { ConformanceGroup, ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
 import type { Database, ReferenceOptions } from "./reference-store.ts";
 
 /** A store with one fault, and the case that must find it. */
@@ -15,6 +15,20 @@ export interface BrokenStore {
   readonly reopen?: (database: Database) => void;
   /** Whether it must be found by the time of the machine. */
   readonly realTime?: boolean;
+  /** Makes the harness, of the reference's where it takes that. */
+  readonly harness?: (reference: ConformanceHarness) => ConformanceHarness | Promise<ConformanceHarness>;
+  /** For a store whose calls do not end; default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** What all clients of one database share beside it. */
+export function beside<T>(make: () => T): (memories: Database["memories"]) => T {
+  const all = new WeakMap<Database["memories"], T>();
+  return (memories) => {
+    const known = all.get(memories) ?? make();
+    all.set(memories, known);
+    return known;
+  };
 }
 
 /** Whether an id is one that the contract allows; a broken store hands any other to the correct one as it is. */

@@ -1,5 +1,5 @@
-import { inMemoryStore, keyValueStore } from "@turnkeep/core";
-import type { ConformanceHarness } from "../src/index.ts";
+import { type ChatMemoryStore, inMemoryStore, keyValueStore } from "@turnkeep/core";
+import { type ConformanceHarness, failing, type HarnessCreateOptions } from "../src/index.ts";
 import { describeConformance } from "../src/vitest.ts";
 
 let offset = 0;
@@ -18,33 +18,51 @@ describeConformance(
 
 const values = new Map<string, string>();
 
-describeConformance("keyValueStore over a map", {
-  create: ({ ttlMs }) =>
-    keyValueStore<string>({
-      ttlMs,
-      now,
-      durable: true,
-      shared: true,
-      get: async (key) => {
-        const value = values.get(key);
-        return value === undefined ? undefined : { value, revision: value };
-      },
-      compareAndSet: async (key, value, revision) => {
+/** A store over the map, each write of which goes through `around`. */
+function overMap(
+  { ttlMs }: HarnessCreateOptions,
+  around: <T>(write: () => T) => Promise<T> = async (write) => write(),
+): ChatMemoryStore {
+  return keyValueStore<string>({
+    ttlMs,
+    now,
+    durable: true,
+    shared: true,
+    get: async (key) => {
+      const value = values.get(key);
+      return value === undefined ? undefined : { value, revision: value };
+    },
+    compareAndSet: (key, value, revision) =>
+      around(() => {
         if (values.get(key) !== revision) return false;
         values.set(key, value);
         return true;
-      },
-      delete: async (key, revision) =>
-        (revision === undefined || values.get(key) === revision) && values.delete(key),
-      list: async ({ after, limit }) =>
-        [...values.keys()]
-          .sort()
-          .filter((key) => after === undefined || key > after)
-          .slice(0, limit),
-    }),
+      }),
+    delete: (key, revision) =>
+      around(() => (revision === undefined || values.get(key) === revision) && values.delete(key)),
+    list: async ({ after, limit }) =>
+      [...values.keys()]
+        .sort()
+        .filter((key) => after === undefined || key > after)
+        .slice(0, limit),
+  });
+}
+
+describeConformance("keyValueStore over a map", {
+  create: (options) => overMap(options),
   advance,
   rawRead: (memoryId) => [values.get(memoryId) ?? ""],
   rawWrite: (memoryId, [text = ""]) => void values.set(memoryId, text),
+  rawRemove: (memoryId) => void values.delete(memoryId),
+  fault(options) {
+    const fault = failing(options);
+    return overMap({}, async (write) => {
+      const answered = fault.write();
+      const answer = write();
+      answered();
+      return answer;
+    });
+  },
 });
 
 const alone = new Map<string, string>();

@@ -15,12 +15,12 @@ import {
   isInPlace,
   memoryFullError,
   storedRows,
-  TurnkeepError,
+  storeError,
   throwIfAborted,
   ttl,
   unreadableMessage,
 } from "@turnkeep/core/store-kit";
-import type { ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
+import { type ConformanceHarness, failing, type HarnessCreateOptions } from "../src/index.ts";
 
 export type Row = StoredMessage & { state: MessageState };
 
@@ -42,6 +42,12 @@ export interface Database {
   now(): number;
   /** Called before each write; one that throws ends the process that writes. */
   beforeWrite?(): void;
+  /** Called after each write; one that throws loses its answer. */
+  afterWrite?(): void;
+  /** Called with what each call sends; one that throws has reached nobody. */
+  sent?(content: unknown): void;
+  /** Where it is. */
+  address?: string;
 }
 
 export const fullCapabilities: StoreCapabilities = {
@@ -58,6 +64,7 @@ export const fullCapabilities: StoreCapabilities = {
 /** A database as a store gets it that did not open it. */
 export interface GivenDatabase extends Database {
   disconnect(): void;
+  settings: { timeZone: string };
 }
 
 /** What a text that is no record reads as. */
@@ -95,8 +102,9 @@ export function referenceStore(
 ): ChatMemoryStore {
   if (ttlMs !== undefined) ttl("ttlMs", ttlMs);
   const connection = {
-    under: (signal: AbortSignal | undefined) => async () => {
+    under: (signal: AbortSignal | undefined) => async (content?: unknown) => {
       await roundTrip();
+      database.sent?.(content);
       throwIfAborted(signal);
     },
     close: async () => {},
@@ -106,6 +114,12 @@ export function referenceStore(
     const memory = database.memories.get(memoryId);
     if (memory !== undefined && !Array.isArray(memory?.rows)) throw corruptError(memoryId, "it has no rows");
     return memory !== undefined && memory.expiresAt > database.now() ? memory : undefined;
+  }
+
+  function write(apply: () => void): void {
+    database.beforeWrite?.();
+    apply();
+    database.afterWrite?.();
   }
 
   const isReadable = (memoryId: string): boolean => Array.isArray(database.memories.get(memoryId)?.rows);
@@ -120,7 +134,7 @@ export function referenceStore(
       },
 
       async update(arrive, memoryId, update) {
-        await arrive();
+        await arrive(update);
         const memory = find(memoryId);
         const stored = storedRows(memory?.nextSeq ?? 1, memory?.rows ?? []);
         if (isInPlace(memoryId, update, memory?.version ?? null, stored)) return;
@@ -128,15 +142,14 @@ export function referenceStore(
         const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
         const changed = { ...withChange(memory, update), updatedAt: now, expiresAt };
         checkRoom(memoryId, changed, capabilities.maxMemoryBytes);
-        database.beforeWrite?.();
-        database.memories.set(memoryId, changed);
+        write(() => database.memories.set(memoryId, changed));
       },
 
       async remove(arrive, memoryId, expected) {
         await arrive();
         if (expected !== undefined && (find(memoryId)?.version ?? expected) !== expected)
           throw conflictError(memoryId, expected);
-        database.memories.delete(memoryId);
+        write(() => database.memories.delete(memoryId));
       },
 
       async history(arrive, memoryId, { after, before, order, limit, states, ids }) {
@@ -232,7 +245,9 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
   const { capabilities, wrap, prepare = (given) => given, reopen, realTime } = options;
   let offset = 0;
   const memories = new Map<string, StoredMemory>();
-  const shared: Database = { memories, now: () => Date.now() + offset };
+  // A clock that is not this process's `Date`.
+  const clock = () => Math.floor(performance.timeOrigin + performance.now()) + offset;
+  const shared: Database = { memories, now: clock };
   const declared = { ...fullCapabilities, ...capabilities };
   const open = (database: Database, options: HarnessCreateOptions): ChatMemoryStore => {
     const base = referenceStore(database, declared, options);
@@ -257,13 +272,39 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
       ? (memoryId, index) =>
           index === 0 ? void memories.delete(memoryId) : loseRow(memories.get(memoryId), index - 1)
       : undefined,
-    fault({ step }) {
-      let left = step;
-      const beforeWrite = () => {
-        if (--left <= 0) throw new TurnkeepError("STORE_UNAVAILABLE", "the process died");
+    fault(options) {
+      const fault = failing(options);
+      let answered = () => {};
+      const told = (call: () => void): void => {
+        try {
+          call();
+        } catch (error) {
+          throw storeError("referenceStore", error);
+        }
       };
-      return open({ ...shared, beforeWrite }, {});
+      const beforeWrite = () =>
+        told(() => {
+          answered = fault.write();
+        });
+      return open({ ...shared, beforeWrite, afterWrite: () => told(answered) }, {});
     },
+    unreachable() {
+      const secret = "s3cret-of-the-address";
+      const address = `reference://app:${secret}@127.0.0.1`;
+      const sent = () => {
+        throw storeError("referenceStore", new Error("connect ECONNREFUSED 127.0.0.1"));
+      };
+      return { store: open({ ...shared, address, sent }, {}), secret };
+    },
+    counted() {
+      let [steps, bytes] = [0, 0];
+      const sent = (content: unknown) => {
+        steps++;
+        bytes += JSON.stringify(content)?.length ?? 0;
+      };
+      return { store: open({ ...shared, sent }, {}), count: () => ({ steps, bytes }) };
+    },
+    databaseNow: clock,
     given() {
       let connected = true;
       const client: GivenDatabase = {
@@ -271,8 +312,9 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
         disconnect: () => {
           connected = false;
         },
+        settings: { timeZone: "local" },
       };
-      return { store: open(client, {}), isOpen: () => connected };
+      return { store: open(client, {}), isOpen: () => connected, settings: () => ({ ...client.settings }) };
     },
   };
 }

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { cases } from "../src/index.ts";
 import { sentences } from "../src/support/sentences.ts";
+import { onOneLine } from "./contract-text.ts";
 
-const contract = readFileSync(new URL("../../core/src/store-contract.ts", import.meta.url), "utf8")
-  .replace(/^\s*(\/\*\*|\*\/|\*( -)?)/gm, "")
-  .replace(/\*\/\s*$/gm, "")
-  .replace(/\s+/g, " ");
+const contract = onOneLine(
+  readFileSync(new URL("../../core/src/store-contract.ts", import.meta.url), "utf8"),
+);
 
 test.each(Object.values(sentences))("the contract says: %s", (sentence) => {
   expect(contract.includes(sentence)).toBe(true);

@@ -129,13 +129,13 @@ export interface DeleteOptions extends CallOptions {
 }
 
 /**
- * What a store declares about itself. The conformance kit tests what is declared and skips what is not; it cannot
- * observe `delta` and `readSteps`.
+ * What a store declares about itself. The conformance kit tests what is declared and skips what is not; it observes
+ * `delta` and `readSteps` where its harness counts what is sent.
  */
 export interface StoreCapabilities {
   /** Acknowledged writes survive the process. */
   readonly durable: boolean;
-  /** Several clients see the same data. */
+  /** Several clients see the same data, in whatever process they are. */
   readonly shared: boolean;
   /** Messages that leave memory are kept, and `getHistory` reads them. */
   readonly history: boolean;
@@ -170,25 +170,32 @@ export interface StoreCapabilities {
  *   (1,048,576 bytes) works, and a hundred of them live at once, in every store that does not declare less. A store may
  *   declare a `maxMessageBytes` of 512 KB or more, and a `maxMemoryBytes` of 1 MB or more. An update that would exceed
  *   `maxMemoryBytes` is `MEMORY_FULL` before anything is written; one that makes enough room applies.
+ *   Numbers have no limit: not those of live messages, of changes in one update, of memories in a list, of what one sweep
+ *   removes. The kit tries 12,000 messages, 1,100 memories of one owner, and 150 that have expired.
  * - An update that breaks the rules described here is `INVALID_OPTION` before anything is written. So is one that
  *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its
  *   id, a moved message exists.
  * - Versions are unique, so a memory that was deleted and begun again never passes for the old one. Only an update that
  *   expects `null` begins a memory.
  * - With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once. Each write
- *   extends the life of the whole memory. What belonged to an earlier life of an id never shows in a later one.
+ *   extends the life of the whole memory. Each write sets the expiry anew, by the `ttlMs` of the client that makes it:
+ *   none, if that has no `ttlMs`. The database's clock decides, where it has one. What belonged to an earlier life of an
+ *   id never shows in a later one. What looks at an expired memory, or removes it, spares the one that has begun in its
+ *   place.
  * - Reads return new objects. A store does not change updates, and what a caller does to an argument after the call, or
  *   to a returned object, changes nothing stored.
  * - A call says what stands in its way in one order, before the database is asked: `CLOSED`, `ABORTED`, a wrong memory id,
  *   other wrong arguments, `UNSUPPORTED`.
  * - Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one
- *   that fires during an update leaves all of it or none.
+ *   that fires during an update leaves all of it or none. A call that has ended leaves no listener on its `signal`, and
+ *   one that failed no lock.
  * - One corrupt record does not hide the others. Where the record of a live message is gone or damaged, the message comes
  *   back in its place with an empty payload (`unreadableMessage` of the store kit), in `getMessages` and `getHistory`
  *   alike, and can be moved and replaced like any other. What cannot be read of the memory itself is `CORRUPT_RECORD`
  *   with its id, and can be deleted.
  * - A refusal that is certain is `STORE_REFUSED` (missing rights, a read-only server, a wrong password, no such database
  *   or host), or `STORE_NOT_READY` where `migrate()` helps. `STORE_UNAVAILABLE` is only what is open, and may be repeated.
+ *   After a fault that passes, the client goes on as before; one that does not pass ends each call with an error.
  * - Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.
  */
 export interface ChatMemoryStore {
@@ -208,12 +215,15 @@ export interface ChatMemoryStore {
   getHistory(memoryId: string, query: HistoryQuery, options?: CallOptions): Promise<HistoryPage>;
   /**
    * One page of the listing. The listing misses no memory whose creation was acknowledged before the call. The cursor
-   * is stable.
+   * is stable. One that no page gave is `INVALID_OPTION`, or another place than the start.
    */
   listMemories(query: ListQuery, options?: CallOptions): Promise<ListPage>;
   /** Removes what interrupted updates and expiry left behind; returns how many memories or records it removed. */
   sweep(options?: CallOptions): Promise<{ removed: number }>;
-  /** Idempotent. Closes only what the store opened; later calls are `CLOSED`. */
+  /**
+   * Idempotent. Closes what the store opened, all of it and nothing else; later calls are `CLOSED`. A client that it was
+   * given keeps its settings.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

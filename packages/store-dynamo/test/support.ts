@@ -7,10 +7,11 @@ import {
   PutItemCommand,
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
+import { type ConformanceHarness, counting, type FaultOptions, failing } from "@turnkeep/conformance";
 import type { StoredMessage } from "@turnkeep/core";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { message, messages } from "@turnkeep/store-tests";
+import { bundled, message, messages } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 import { chunks } from "../src/table.ts";
@@ -164,22 +165,50 @@ export function isRead({ operation }: Sent): boolean {
 }
 
 /**
- * A client of a process that dies: its `step`-th write does not take place, nor does anything after it. Who waits for it
- * goes on when what was sent before has arrived.
+ * A client whose `step`-th write fails: unless it is told otherwise, nothing after it takes place. Who waits for it goes on
+ * when what was sent before has arrived.
  */
-export function dying(client: DynamoClient, step: number): DynamoClient {
-  let writes = 0;
+export function dying(
+  client: DynamoClient,
+  step: number,
+  how: Omit<FaultOptions, "step"> = {},
+): DynamoClient {
+  const fault = failing({ ...how, step });
   const sent: Promise<unknown>[] = [];
   return wrapped(client, async (command, send) => {
-    if (!isRead(command)) writes++;
-    if (writes >= step) {
+    let answered: (() => void) | undefined;
+    try {
+      if (isRead(command)) fault.read();
+      else answered = fault.write();
+    } catch (error) {
       await Promise.allSettled(sent);
-      throw new Error("The process ended here");
+      throw error;
     }
     const answer = send();
     sent.push(answer);
+    await answer;
+    answered?.();
     return answer;
   });
+}
+
+/** What the kit does with a server, from this process and another. */
+export function serverAccess(
+  place: { readonly url: string; readonly tableName: string },
+  client: DynamoClient,
+): Pick<ConformanceHarness, "elsewhere" | "unreachable" | "counted"> {
+  return {
+    elsewhere: async () => ({
+      module: await bundled(new URL("elsewhere.ts", import.meta.url)),
+      data: place,
+    }),
+    unreachable: () => ({ store: dynamoStore({ url: "http://app:s3cret@127.0.0.1:1" }), secret: "s3cret" }),
+    counted() {
+      const { call, count } = counting();
+      const counted = wrapped(client, ({ input }, send) => call(input, send));
+      return { store: dynamoStore({ client: counted, tableName: place.tableName }), count };
+    },
+  };
 }
 
 /** A client to which everything that is staged seems to have been for long, so that a sweep gives it up. */

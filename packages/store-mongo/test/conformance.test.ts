@@ -3,7 +3,7 @@ import { MongoClient } from "mongodb";
 import { MongoClient as MongoClient6 } from "mongodb6";
 import { afterAll, beforeAll, inject } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { dying, migrated, newDatabase, rawRead, rawRemove, rawWrite } from "./support.ts";
+import { dying, migrated, newDatabase, rawRead, rawRemove, rawWrite, serverAccess } from "./support.ts";
 
 const url = inject("mongoUrl");
 const database = newDatabase();
@@ -12,7 +12,7 @@ let older: MongoClient6;
 
 beforeAll(async () => {
   await migrated(url, database);
-  watcher = new MongoClient(url);
+  watcher = new MongoClient(url, { monitorCommands: true });
   // The server's own deletions would hide an expired memory that the store still shows.
   await watcher.db(database).collection("turnkeep_memories").dropIndex("expiry");
   older = await new MongoClient6(url).connect();
@@ -28,7 +28,11 @@ describeConformance("a standalone MongoDB, by a url", {
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
-  fault: ({ step }) => mongoStore({ client: dying(watcher, step), database }),
+  fault: ({ step, ...how }) => mongoStore({ client: dying(watcher, step, how), database }),
+  ...serverAccess(
+    () => ({ url, database }),
+    () => watcher,
+  ),
   given: () => ({
     store: mongoStore({ client: watcher, database }),
     isOpen: async () => (await watcher.db("admin").command({ ping: 1 })).ok === 1,

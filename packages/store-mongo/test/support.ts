@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { type ConformanceHarness, type FaultOptions, failing } from "@turnkeep/conformance";
 // Brings the type of `inject("mongoUrl")` with it.
 import type {} from "@turnkeep/servers";
+import { bundled } from "@turnkeep/store-tests";
 import { BSON, MongoClient as Driver } from "mongodb";
 import { type MongoClient, mongoStore } from "../src/index.ts";
 
@@ -106,22 +108,59 @@ const writes = new Set([
   "deleteMany",
 ]);
 
-/** A client whose `step`-th write (from 1) does not take place, nor anything after it. */
-export function dying(client: Driver, step: number): MongoClient {
-  return intercepted(client, dyingAt(step));
+/** A client whose `step`-th write (from 1) fails: unless it is told otherwise, the process is gone then. */
+export function dying(client: Driver, step: number, how: Omit<FaultOptions, "step"> = {}): MongoClient {
+  return intercepted(client, dyingAt(step, how));
 }
 
-/** Throws instead of the `step`-th write, and from then on. */
-export function dyingAt(step: number): (method: string) => void {
-  let count = 0;
-  return (method) => {
-    if (count < step && writes.has(method)) count++;
-    if (count >= step) throw new Error("the process has died");
+/** Throws instead of the `step`-th write, and from then on, unless it is told otherwise. */
+export function dyingAt(step: number, how: Omit<FaultOptions, "step"> = {}): (method: string) => unknown {
+  const fault = failing({ ...how, step });
+  return (method) => (writes.has(method) ? fault.write() : fault.read());
+}
+
+/** What the kit does with a server, from this process and another, by a client that monitors its commands. */
+export function serverAccess(
+  place: () => { readonly url: string; readonly database: string },
+  client: () => Driver,
+): Pick<ConformanceHarness, "elsewhere" | "unreachable" | "counted" | "databaseNow"> {
+  return {
+    elsewhere: async () => ({
+      module: await bundled(new URL("elsewhere.ts", import.meta.url)),
+      data: place(),
+    }),
+    unreachable: () => ({
+      store: mongoStore({
+        url: "mongodb://app:s3cret@127.0.0.1:1/?serverSelectionTimeoutMS=300",
+        database: "chat",
+      }),
+      secret: "s3cret",
+    }),
+    counted() {
+      let [steps, bytes, underWay] = [0, 0, 0];
+      const ended = (): void => {
+        underWay--;
+      };
+      client().on("commandStarted", ({ command }) => {
+        if (underWay++ === 0) steps++;
+        bytes += BSON.calculateObjectSize(command);
+      });
+      client().on("commandSucceeded", ended).on("commandFailed", ended);
+      const store = mongoStore({ client: client(), database: place().database });
+      return { store, count: () => ({ steps, bytes }) };
+    },
+    async databaseNow() {
+      const { localTime } = await client().db("admin").command({ hello: 1 });
+      return (localTime as Date).getTime();
+    },
   };
 }
 
-/** A client that shows the name of each call of a collection before it is made. */
-export function intercepted(client: Driver, before: (method: string) => void | Promise<void>): MongoClient {
+/**
+ * A client that shows the name of each call of a collection before it is made. What `before` answers of a write, if that is
+ * a function, is called once the write has been answered.
+ */
+export function intercepted(client: Driver, before: (method: string) => unknown): MongoClient {
   return {
     db: (name) => ({
       collection(collection, options) {
@@ -138,8 +177,10 @@ export function intercepted(client: Driver, before: (method: string) => void | P
               };
             }
             return async (...args: unknown[]) => {
-              await before(method);
-              return call(...args);
+              const answered = await before(method);
+              const answer = await call(...args);
+              if (typeof answered === "function") answered();
+              return answer;
             };
           },
         });

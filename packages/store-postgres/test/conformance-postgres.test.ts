@@ -4,7 +4,7 @@ import oldest from "pg811";
 import { afterAll, beforeAll } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, rawAccess } from "./support.ts";
+import { openPool, rawAccess, serverAccess } from "./support.ts";
 
 let url: string;
 let pool: pg.Pool;
@@ -23,6 +23,10 @@ afterAll(() => Promise.all([pool.end(), oldestPool.end()]));
 describeConformance("Postgres, by a url", {
   create: ({ ttlMs }) => postgresStore({ url, ttlMs }),
   ...rawAccess(() => pool),
+  ...serverAccess(
+    () => pool,
+    () => url,
+  ),
 });
 
 // The same server: what may differ is how a driver sends and answers.

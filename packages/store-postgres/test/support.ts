@@ -1,4 +1,5 @@
-import type { ConformanceHarness } from "@turnkeep/conformance";
+import { type ConformanceHarness, counting, type FaultOptions, failing } from "@turnkeep/conformance";
+import { bundled } from "@turnkeep/store-tests";
 import pg from "pg";
 import { type PostgresClient, type PostgresStore, postgresStore } from "../src/index.ts";
 
@@ -107,13 +108,43 @@ async function placesOf(client: PostgresClient, memoryId: string): Promise<Place
   return rows as Place[];
 }
 
-/** A client whose statement of that number, from 1, does not take place, nor any after it: the process is gone. */
-export function dying(client: PostgresClient, step: number): PostgresClient {
-  let sent = 0;
+/** A client whose statement of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(
+  client: PostgresClient,
+  step: number,
+  how: Omit<FaultOptions, "step"> = {},
+): PostgresClient {
+  const fault = failing({ ...how, step });
   return {
     async query(text, values) {
-      if (++sent >= step) throw new Error("The process ended here");
-      return client.query(text, values);
+      const answered = fault.write();
+      const rows = await client.query(text, values);
+      answered();
+      return rows;
+    },
+  };
+}
+
+/** What the kit does with a database of a server, from this process and another. */
+export function serverAccess(
+  client: () => PostgresClient,
+  url: () => string,
+): Pick<ConformanceHarness, "elsewhere" | "unreachable" | "counted" | "databaseNow"> {
+  return {
+    elsewhere: async () => ({ module: await bundled(new URL("elsewhere.ts", import.meta.url)), data: url() }),
+    unreachable: () => ({
+      store: postgresStore({ url: "postgres://app:s3cret@127.0.0.1:1/chat" }),
+      secret: "s3cret",
+    }),
+    counted() {
+      const { call, count } = counting();
+      const query: PostgresClient["query"] = (text, values) =>
+        call([text, values], () => client().query(text, values));
+      return { store: postgresStore({ client: { query } }), count };
+    },
+    async databaseNow() {
+      const { rows } = await client().query("select extract(epoch from clock_timestamp()) * 1000 as now", []);
+      return Number((rows as { now: string }[])[0]?.now);
     },
   };
 }
@@ -126,7 +157,7 @@ export function rawAccess(
     rawRead: (memoryId) => rawRead(client(), memoryId),
     rawWrite: (memoryId, texts) => rawWrite(client(), memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(client(), memoryId, index),
-    fault: ({ step }) => postgresStore({ client: dying(client(), step) }),
+    fault: ({ step, ...how }) => postgresStore({ client: dying(client(), step, how) }),
     given: () => ({
       store: postgresStore({ client: client() }),
       isOpen: () =>

@@ -4,7 +4,7 @@ import ioredis5 from "ioredis5";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
-import { dying, newPrefix, rawRead, rawRemove, rawWrite } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite, serverAccess } from "./support.ts";
 
 const oldest = new ioredis5.default(inject("redis70Url"));
 afterAll(() => oldest.disconnect());
@@ -43,7 +43,8 @@ for (const { name, url = inject("redis70Url"), client, groups } of servers) {
       rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
       rawRemove: (memoryId, index) => rawRemove(redis, prefix, memoryId, index),
-      fault: ({ step }) => redisStore({ client: dying(client ?? redis, step), prefix }),
+      fault: ({ step, ...how }) => redisStore({ client: dying(client ?? redis, step, how), prefix }),
+      ...serverAccess({ url, prefix }, () => redis),
       given: () => ({
         store: redisStore({ client: client ?? redis, prefix }),
         isOpen: () =>

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { type ConformanceHarness, counting, type FaultOptions, failing } from "@turnkeep/conformance";
 // Brings the types of `inject("redisUrl")` and `inject("valkeyUrl")` with it.
 import type {} from "@turnkeep/servers";
+import { bundled } from "@turnkeep/store-tests";
 import { type Cluster, Redis } from "ioredis";
-import type { RedisClient } from "../src/index.ts";
+import { type RedisClient, redisStore } from "../src/index.ts";
 
 export interface RecordingClient extends RedisClient {
   readonly commands: { readonly name: string; readonly args: readonly (string | number)[] }[];
@@ -128,13 +130,40 @@ async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]>
   }));
 }
 
-/** A client whose command of that number, from 1, does not take place, nor any after it: the process is gone. */
-export function dying(client: RedisClient, step: number): RedisClient {
-  let sent = 0;
+/** A client whose command of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(client: RedisClient, step: number, how: Omit<FaultOptions, "step"> = {}): RedisClient {
+  const fault = failing({ ...how, step });
   return {
     async call(command, args) {
-      if (++sent >= step) throw new Error("The process ended here");
-      return client.call(command, args);
+      const answered = fault.write();
+      const answer = await client.call(command, args);
+      answered();
+      return answer;
+    },
+  };
+}
+
+/** What the kit does with a server, from this process and another. */
+export function serverAccess(
+  { url, prefix }: { readonly url: string; readonly prefix: string },
+  client: () => Redis,
+): Pick<ConformanceHarness, "elsewhere" | "unreachable" | "counted" | "databaseNow"> {
+  return {
+    elsewhere: async () => ({
+      module: await bundled(new URL("elsewhere.ts", import.meta.url)),
+      data: { url, prefix },
+    }),
+    unreachable: () => ({ store: redisStore({ url: "redis://app:s3cret@127.0.0.1:1" }), secret: "s3cret" }),
+    counted() {
+      const { call, count } = counting();
+      const counted: RedisClient = {
+        call: (command, args) => call([command, args], async () => client().call(command, args)),
+      };
+      return { store: redisStore({ client: counted, prefix }), count };
+    },
+    async databaseNow() {
+      const [seconds, micros] = await client().time();
+      return 1000 * Number(seconds) + Number(micros) / 1000;
     },
   };
 }

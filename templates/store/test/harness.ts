@@ -1,6 +1,6 @@
 import type { ConformanceHarness } from "@turnkeep/conformance";
 import { sqliteStore } from "../src/index.ts";
-import { dyingClient, newDatabaseFile, rawRead, rawRemove, rawWrite } from "./support.ts";
+import { failingClient, newDatabaseFile, rawRead, rawRemove, rawWrite, settingsOf } from "./support.ts";
 
 const file = newDatabaseFile();
 const watcher = file.open();
@@ -22,15 +22,20 @@ const harness: ConformanceHarness = {
   rawRead: (memoryId) => rawRead(watcher, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, memoryId, index),
-  fault({ step }) {
-    const client = dyingClient(file, step);
+  fault(options) {
+    const client = failingClient(file, options);
     ends.push(() => client.close());
     return sqliteStore({ client });
   },
   given() {
     const client = file.open();
     ends.push(() => client.close());
-    return { store: sqliteStore({ client }), isOpen: () => client.isOpen };
+    return {
+      store: sqliteStore({ client }),
+      isOpen: () => client.isOpen,
+      settings: () => settingsOf(client),
+    };
   },
+  elsewhere: () => ({ module: new URL("elsewhere.ts", import.meta.url), data: file.url }),
 };
 export default harness;

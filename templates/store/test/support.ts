@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
+import { type FaultOptions, failing } from "@turnkeep/conformance";
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import type { SqliteClient } from "../src/index.ts";
 
@@ -85,36 +86,38 @@ export function rawRemove(database: Database, memoryId: string, index: number): 
 }
 
 /**
- * A client that dies as a process does: its `step`-th write does not take place, nor does anything after it, and what
- * was not committed is undone.
+ * A client that fails as the kit says: without more than a `step` it dies as a process does. Whatever fails in a
+ * transaction undoes it.
  */
-export function dyingClient(file: DatabaseFile, step: number): SqliteClient & { close(): void } {
+export function failingClient(file: DatabaseFile, options: FaultOptions): SqliteClient & { close(): void } {
   const database = file.open();
-  let writes = 0;
-  let dead = false;
-  const live = (sql: string): void => {
-    if (/^\s*(?:insert|update|delete|commit)/i.test(sql)) writes += 1;
-    if (!dead && writes === step) {
-      dead = true;
+  const fault = failing(options);
+  function run<T>(sql: string, call: () => T): T {
+    const isWrite = /^\s*(?:insert|update|delete|commit)/i.test(sql);
+    try {
+      if (!isWrite) fault.read();
+      const answered = isWrite ? fault.write() : undefined;
+      const answer = call();
+      answered?.();
+      return answer;
+    } catch (error) {
       if (database.isTransaction) database.exec("rollback");
+      throw error;
     }
-    if (dead) throw new Error("the process has died");
-  };
+  }
   return {
-    exec(sql) {
-      live(sql);
-      database.exec(sql);
-    },
+    exec: (sql) => run(sql, () => database.exec(sql)),
     prepare(sql) {
       const statement = database.prepare(sql);
-      return {
-        all(...values) {
-          live(sql);
-          return statement.all(...values);
-        },
-      };
+      return { all: (...values) => run(sql, () => statement.all(...values)) };
     },
     location: () => file.path,
     close: () => database.close(),
   };
+}
+
+/** What a connection's user could see of its settings. */
+export function settingsOf(database: Database): unknown {
+  const names = ["busy_timeout", "synchronous", "foreign_keys", "journal_mode"];
+  return names.map((name) => ({ ...(database.prepare(`pragma ${name}`).all()[0] as object) }));
 }

@@ -6,18 +6,31 @@ import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
 import type { WriterTask } from "./writer.ts";
 
+const bundles = new Map<string, Promise<string>>();
+
 /**
  * Bundles a program of a package's tests from the workspace's sources, so that another process runs what the tests run,
- * whether or not the packages have been built. It lies one folder below the package, as `dist` does.
+ * whether or not the packages have been built. It lies one folder below the package, as `dist` does. Done once.
  *
  * @param packages `brings`: those that become part of it; the others it must find where it runs. `external`: what the
  * package's manifest names for its tests alone, and is not to be bundled.
  */
-export async function bundled(
-  program: URL,
-  { brings = /^@turnkeep\//, external = [] }: { readonly brings?: RegExp; readonly external?: RegExp[] } = {},
-): Promise<string> {
+export function bundled(program: URL, packages: BundledPackages = {}): Promise<string> {
   const file = fileURLToPath(program);
+  const known = bundles.get(file) ?? bundle(file, packages);
+  bundles.set(file, known);
+  return known;
+}
+
+interface BundledPackages {
+  readonly brings?: RegExp;
+  readonly external?: RegExp[];
+}
+
+async function bundle(
+  file: string,
+  { brings = /^@turnkeep\//, external = [] }: BundledPackages,
+): Promise<string> {
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
   await build({

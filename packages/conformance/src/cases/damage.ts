@@ -2,16 +2,22 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { describeError, expectEqual, expectSecret, expectThat } from "../support/expect.ts";
+import { describeError, expectEqual, expectSecret, expectThat, named } from "../support/expect.ts";
 import { listedIds, wholeList } from "../support/listed.ts";
 import { sentences } from "../support/sentences.ts";
 
-/** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
-const damages: readonly (readonly [what: string, change: (text: string) => string])[] = [
-  ["overwritten", () => "damaged"],
-  ["emptied", () => ""],
-  ["cut in half", (text) => text.slice(0, Math.floor(text.length / 2))],
-  ["replaced by null", () => "null"],
+/** What becomes of a stored text, by its index. */
+type Damage = (text: string, index: number) => string;
+
+/**
+ * What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. No two become
+ * the same, as a database may hold texts, such as ids, under a unique index.
+ */
+const damages: readonly (readonly [what: string, change: Damage])[] = [
+  ["overwritten", (_, index) => `damaged ${index}`],
+  ["emptied", (_, index) => " ".repeat(index)],
+  ["cut in half", (text, index) => `${text.slice(0, Math.floor(text.length / 2))}…${index}`],
+  ["replaced by null", (_, index) => `null${" ".repeat(index)}`],
 ];
 
 export const damageCases: readonly ConformanceCase[] = inGroup("errors", [
@@ -23,13 +29,53 @@ export const damageCases: readonly ConformanceCase[] = inGroup("errors", [
       for (const [what, change] of damages) await expectContained(context, what, change);
     },
   },
+  {
+    name: "whatever record is gone, no other memory is harmed, and this one can be deleted",
+    sentence: sentences.gone,
+    needs: ["rawRead", "rawRemove"],
+    async run(context) {
+      for (let index = 0; index < mostRecords; index++) {
+        if (!(await expectBearable(context, index))) return;
+      }
+    },
+  },
 ]);
 
-async function expectContained(
-  context: ConformanceContext,
-  what: string,
-  change: (text: string) => string,
-): Promise<void> {
+/** More texts than a store keeps of two messages and their memory. */
+const mostRecords = 24;
+
+/** Begins a memory and removes the record that holds its text of that index; answers whether there was one. */
+async function expectBearable(context: ConformanceContext, index: number): Promise<boolean> {
+  const { store, other, capabilities } = context;
+  const owner = context.unique();
+  const [before, damaged, after] = [context.memory(), context.memory(), context.memory()];
+  const secret = `secret-${context.unique()}`;
+  for (const memory of [before, damaged, after]) {
+    await memory.commit({ append: [{ payload: `"${secret}"` }, {}], owner, head: '"head"' });
+    await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+  }
+  let count = 0;
+  if (!(await context.lose(damaged.id, () => count++ === index))) return false;
+  const what = `of which record ${index} is gone`;
+  const calls = [["getMessages", () => store.getMessages(damaged.id)] as const];
+  if (capabilities.history) calls.push(["getHistory", () => store.getHistory(damaged.id, {})] as never);
+  for (const [method, call] of calls) {
+    const [ended] = await Promise.allSettled([call()]);
+    if (ended.status === "rejected")
+      expectNamed(`${method} of a memory ${what}`, ended.reason, { memoryId: damaged.id, secret });
+  }
+  for (const memory of [before, after]) await memory.check(`beside a memory ${what}`, other);
+  if (capabilities.list) await expectFound(store, owner, [before.id, after.id]);
+  await named(`sweep beside a memory ${what}`, store.sweep());
+  for (const memory of [before, after]) await memory.commit({ append: 1 });
+  await damaged.delete();
+  await damaged.check(`that was deleted, ${what}`);
+  await damaged.commit({ append: 1, owner: context.unique() });
+  await damaged.check(`begun anew after one ${what}`, other);
+  return true;
+}
+
+async function expectContained(context: ConformanceContext, what: string, change: Damage): Promise<void> {
   const { store, other, capabilities } = context;
   const owner = context.unique();
   const secret = `secret-${context.unique()}`;

@@ -6,7 +6,7 @@ import { expectCode, expectEqual } from "../support/expect.ts";
 import { expectListed, listedIds, wholeList } from "../support/listed.ts";
 import { inPortions } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
-import { alike, hostilePieces, reservedIds } from "../support/texts.ts";
+import { alike, hostilePieces, reservedIds, sameDigest, sameHash } from "../support/texts.ts";
 
 const emoji = "🙂";
 
@@ -146,6 +146,29 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
           [[memory.id, memory.model.owner]],
         );
       });
+    },
+  },
+  {
+    name: "ids with the same 32-bit hash are apart",
+    sentence: sentences.apart,
+    async run(context) {
+      const unique = context.unique();
+      const pairs = [
+        ...sameHash.map(([hash, one, other]) => [hash, `${one}${unique}`, `${other}${unique}`] as const),
+        ...sameDigest,
+      ];
+      for (const [hash, ...ids] of pairs) {
+        const memories = await Promise.all(ids.map(async (id) => context.memory(await context.claim(id))));
+        const what = `of two whose ids, and their owners, have the same 32 bits of a hash (${hash})`;
+        for (const memory of memories)
+          await memory.commit({ append: [{ payload: JSON.stringify(memory.id) }], owner: memory.id });
+        for (const memory of memories) {
+          await memory.check(what, context.other);
+          await expectListed(`an owner's list ${what}`, context.store, { owner: memory.id }, [memory]);
+        }
+        await memories[0]?.delete();
+        for (const memory of memories) await memory.check(`${what}, the first deleted`);
+      }
     },
   },
   {

@@ -3,15 +3,20 @@ import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
 import { conditionalDeletesCases } from "./conditional-deletes.ts";
 import { contradictionsCases } from "./contradictions.ts";
+import { countedCases } from "./counted.ts";
 import { damageCases } from "./damage.ts";
 import { deathsCases } from "./deaths.ts";
 import { deletesCases } from "./deletes.ts";
+import { racesElsewhereCases, seenElsewhereCases } from "./elsewhere.ts";
 import { errorsCases } from "./errors.ts";
+import { expiryRacesCases } from "./expiry-races.ts";
+import { faultsCases, lostAnswersCases, toldFaultsCases } from "./faults.ts";
 import { historyCases } from "./history.ts";
 import { idsCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { joinedIdsCases } from "./joined-ids.ts";
 import { largeUpdatesCases } from "./large-updates.ts";
+import { leftBehindCases, leftOpenCases } from "./left-behind.ts";
 import { lifecycleCases } from "./lifecycle.ts";
 import { listCases } from "./list.ts";
 import { listPagesCases } from "./list-pages.ts";
@@ -19,6 +24,7 @@ import { lostRecordsCases } from "./lost-records.ts";
 import { modelCases } from "./model.ts";
 import { orderCases } from "./order.ts";
 import { payloadsCases } from "./payloads.ts";
+import { readsUnderWayCases } from "./reads-under-way.ts";
 import { replayCases } from "./replay.ts";
 import { sizesCases } from "./sizes.ts";
 import { statesCases } from "./states.ts";
@@ -39,13 +45,17 @@ import { versionsCases } from "./versions.ts";
  */
 export const cases: readonly ConformanceCase[] = [
   ...basicCases,
+  ...readsUnderWayCases,
+  ...seenElsewhereCases,
   ...undefinedMembersCases,
   ...orderCases,
   ...atomicityCases,
   ...versionsCases,
   ...conditionalDeletesCases,
+  ...racesElsewhereCases,
   ...largeUpdatesCases,
   ...replayCases,
+  ...lostAnswersCases,
   ...statesCases,
   ...historyCases,
   ...listCases,
@@ -54,15 +64,21 @@ export const cases: readonly ConformanceCase[] = [
   ...joinedIdsCases,
   ...payloadsCases,
   ...sizesCases,
+  ...countedCases,
   ...ttlCases,
   ...ttlLivesCases,
+  ...expiryRacesCases,
   ...isolationCases,
   ...errorsCases,
+  ...toldFaultsCases,
+  ...leftBehindCases,
   ...contradictionsCases,
   ...damageCases,
   ...lostRecordsCases,
   ...deathsCases,
+  ...faultsCases,
   ...deletesCases,
   ...lifecycleCases,
+  ...leftOpenCases,
   ...modelCases,
 ];

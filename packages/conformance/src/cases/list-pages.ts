@@ -1,7 +1,8 @@
 import type { ListQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectEqual } from "../support/expect.ts";
+import { quote } from "../support/brief.ts";
+import { expectEqual, expectSettled, expectThat } from "../support/expect.ts";
 import { expectListed, idsOf, listedIds, pagesOf, wholeList } from "../support/listed.ts";
 import type { TestMemory } from "../support/memory.ts";
 import { inPortions } from "../support/races.ts";
@@ -94,6 +95,54 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
       ] as const) {
         const listed = (await listing(context, { limit }, afterPage)).filter((id) => memories.has(id));
         expectEqual(`the pages of ${limit} of everybody's memories${what}`, listed.sort(), wanted);
+      }
+    },
+  },
+  {
+    name: "a list goes on behind a thousand memories",
+    sentence: sentences.anyNumber,
+    requires,
+    heavy: true,
+    async run(context) {
+      const owner = context.unique();
+      const memories = Array.from({ length: 1100 }, () => context.memory());
+      await inPortions(memories, (memory) => memory.commit({ owner }));
+      for (const limit of [1000, 100]) {
+        const what = `the pages of ${limit} of an owner's 1,100 memories`;
+        await expectListed(what, context.store, { owner, limit }, memories);
+      }
+      const ids = new Set(memories.map(({ id }) => id));
+      const everybodys = listedIds(await wholeList(context.store, { limit: 1000 }));
+      const found = everybodys.filter((id) => ids.has(id));
+      expectEqual("the owner's 1,100 memories in everybody's list", found, idsOf(memories));
+    },
+  },
+  {
+    name: "a cursor that no page gave does not begin at the start",
+    sentence: sentences.foreignCursor,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memories = [context.memory(), context.memory(), context.memory()];
+      for (const memory of memories) await memory.commit({ append: 1, owner });
+      // A store whose cursor is an id takes them for ids: one stands before all others then, one behind them.
+      for (const foreign of [
+        ["!", "\u{1f642}"],
+        ["!".repeat(2000), "~".repeat(2000)],
+      ] as const) {
+        const asking = foreign.map((cursor) => context.store.listMemories({ owner, cursor }));
+        const settled = await Promise.allSettled(asking);
+        const pages = settled.map((result, index) => {
+          const what = `a list behind the cursor ${quote(foreign[index]?.slice(0, 8) ?? "")}, which no page gave`;
+          expectSettled(what, result, "INVALID_OPTION");
+          return result.status === "fulfilled" ? listedIds(result.value.memories) : [];
+        });
+        const fromTheStart = pages.filter((page) => page.length === memories.length).length;
+        expectThat(
+          "of two cursors that no page gave, one is refused or leads to another place than the start",
+          fromTheStart < foreign.length,
+          pages,
+        );
       }
     },
   },

@@ -215,6 +215,20 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       await memory.check("after 5,000 messages were superseded");
     },
   },
+  {
+    name: "twelve thousand messages come in one update, live at once, and all leave in one",
+    sentence: sentences.anyNumber,
+    requires: { atLeast: megabytes(3) },
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 12_000 });
+      await memory.check("of 12,000 live messages");
+      const live = memory.model.seqs("live");
+      await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
+      await memory.check("after 12,000 messages were superseded");
+    },
+  },
 ]);
 
 async function refuse(context: ConformanceContext, over: { payload: string }): Promise<void> {

@@ -6,7 +6,7 @@ import { expectCode, expectEqual, expectSettled, expectThat } from "../support/e
 import { expectListed, expectUnlisted } from "../support/listed.ts";
 import { inTime, mortalClient } from "../support/lives.ts";
 import type { Change, TestMemory } from "../support/memory.ts";
-import { all, race } from "../support/races.ts";
+import { all, inPortions, race } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
 
 const requires = { ttl: true };
@@ -170,6 +170,27 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await life.clients[0].sweep();
         await life.check("of the later life after a sweep");
       }),
+  },
+  {
+    name: "one sweep removes all that has expired",
+    sentence: sentences.anyNumber,
+    requires,
+    heavy: true,
+    async run(context) {
+      const { mortal, expire } = await mortalClient(context);
+      const secret = context.unique();
+      const memories = Array.from({ length: 150 }, () => context.memory());
+      await inPortions(memories, (memory) => memory.commit({ append: [{ payload: `"${secret}"` }] }, mortal));
+      await expire();
+      await mortal.sweep();
+      const again = context.clockIsMoved ? await mortal.sweep() : { removed: 0 };
+      expectEqual("what a sweep removed right after one of 150 expired memories", again.removed, 0);
+      // A store that cannot list its memories cannot find those that nobody asks for.
+      if (!context.capabilities.list) return;
+      await inPortions(memories, (memory) =>
+        expectErased("the database holds none of 150 memories that were swept", context, memory, secret),
+      );
+    },
   },
   {
     name: "a sweep spares a memory that begins again meanwhile",

@@ -4,7 +4,7 @@ import { expectEqual, expectThat, named } from "./expect.ts";
 type Listed = ListPage["memories"][number];
 
 /** More memories than any case gives an owner. */
-const mostOfOwner = 1000;
+const mostOfOwner = 2000;
 
 /** The pages of a list. Fails where one holds more than was asked for, and where the listing goes on for ever. */
 export async function* pagesOf(store: ChatMemoryStore, query: ListQuery): AsyncGenerator<ListPage, void> {

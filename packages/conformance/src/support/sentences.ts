@@ -26,6 +26,7 @@ export const sentences = {
   allStates: "Default: all.",
   list: "The listing misses no memory whose creation was acknowledged before the call.",
   cursor: "The cursor is stable.",
+  foreignCursor: "One that no page gave is `INVALID_OPTION`, or another place than the start.",
   ofOwner: "Only memories of this owner.",
   updatedAt: "`updatedAt`: milliseconds since the epoch.",
   atomic: "`updateMessages` is atomic: readers see all of it or none.",
@@ -48,12 +49,18 @@ export const sentences = {
     "A message of 1 MB (1,048,576 bytes) works, and a hundred of them live at once, in every store that does not declare less.",
   memoryFull:
     "An update that would exceed `maxMemoryBytes` is `MEMORY_FULL` before anything is written; one that makes enough room applies.",
+  anyNumber:
+    "Numbers have no limit: not those of live messages, of changes in one update, of memories in a list, of what one sweep removes.",
   largest: "The largest message, as UTF-8 bytes of `payload` and `meta` together.",
   invalid: "An update that breaks the rules described here is `INVALID_OPTION` before anything is written.",
   agrees:
     "So is one that contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its id, a moved message exists.",
   ttl: "With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once.",
   prolong: "Each write extends the life of the whole memory.",
+  noSooner: "What looks at an expired memory, or removes it, spares the one that has begun in its place.",
+  ownTtl:
+    "Each write sets the expiry anew, by the `ttlMs` of the client that makes it: none, if that has no `ttlMs`.",
+  clock: "The database's clock decides, where it has one.",
   earlierLife: "What belonged to an earlier life of an id never shows in a later one.",
   fresh: "Reads return new objects.",
   untouched:
@@ -64,8 +71,13 @@ export const sentences = {
     "Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one that fires during an update leaves all of it or none.",
   errors:
     "Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.",
+  open: "`STORE_UNAVAILABLE` is only what is open, and may be repeated.",
+  goesOn:
+    "After a fault that passes, the client goes on as before; one that does not pass ends each call with an error.",
+  leavesNothing: "A call that has ended leaves no listener on its `signal`, and one that failed no lock.",
   corrupt: "One corrupt record does not hide the others.",
   lost: "Where the record of a live message is gone or damaged, the message comes back in its place with an empty payload (`unreadableMessage` of the store kit), in `getMessages` and `getHistory` alike, and can be moved and replaced like any other.",
+  gone: "What cannot be read of the memory itself is `CORRUPT_RECORD` with its id, and can be deleted.",
   everyMethod:
     "Every store has every method; one that it cannot serve is declared so in `capabilities` and throws `UNSUPPORTED`.",
   delete: "Deletes the memory and its history. Succeeds if there is none.",
@@ -73,7 +85,10 @@ export const sentences = {
     "Deletes the memory only if this is its version. Another version is `VERSION_CONFLICT`, and nothing has changed; a memory that is not there is deleted already.",
   sweep:
     "Removes what interrupted updates and expiry left behind; returns how many memories or records it removed.",
-  close: "Idempotent. Closes only what the store opened; later calls are `CLOSED`.",
-  shared: "Several clients see the same data.",
+  close: "Idempotent. Closes what the store opened, all of it and nothing else; later calls are `CLOSED`.",
+  settings: "A client that it was given keeps its settings.",
+  shared: "Several clients see the same data, in whatever process they are.",
+  delta: "An append writes only the messages that it names.",
+  readSteps: "The number of dependent round trips in a read.",
   durable: "Acknowledged writes survive the process.",
 } as const;

@@ -113,6 +113,24 @@ export const alike: readonly (readonly [why: string, one: string, other: string]
   ["beyond the basic plane", "\u{1f642}", "\u{1f643}"],
 ];
 
+/** Pairs of texts of the same 32-bit hash; those of the first kind keep it with the same text behind both. */
+export const sameHash: readonly (readonly [hash: string, one: string, other: string])[] = [
+  ["31 times, as Java's", "Aa", "BB"],
+  ["33 times", "hetairas", "mentioner"],
+  ["33 times and exclusive or", "haggadot", "loathsomenesses"],
+  ["FNV-1", "creamwove", "quists"],
+  ["FNV-1a", "costarring", "liquid"],
+  ["CRC-32", "plumless", "buckeroo"],
+  ["MurmurHash3", "91949e44", "ef69b10d"],
+];
+
+/** Texts of which a digest begins with the same 32 bits, as they stand. */
+export const sameDigest: readonly (readonly [digest: string, one: string, other: string])[] = [
+  ["SHA-256", "chat-43124", "chat-47008"],
+  ["SHA-1", "chat-27061", "chat-100394"],
+  ["MD5", "chat-3165", "chat-65351"],
+];
+
 /** JSON texts that must come back character for character. */
 export const payloads: readonly (readonly [what: string, text: string])[] = [
   ["an empty text", '""'],

@@ -1,0 +1,81 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files.
+/** Faults to plant in the stores of the repository: a text of a source file, what stands there instead, and who must find it. */
+
+const ownTtl = "each write sets the expiry by its own client's ttlMs";
+const postgres = { package: "store-postgres", test: "conformance-postgres.test.ts" };
+const redis = { package: "store-redis", test: "test/conformance.test.ts" };
+const mongo = { package: "store-mongo", test: "test/conformance.test.ts" };
+const dynamo = { package: "store-dynamo", test: "test/conformance.test.ts" };
+const keyValue = { package: "conformance", test: "core-stores.test.ts" };
+
+/**
+ * @type {readonly {
+ *   readonly package: string; readonly file: string; readonly find: string; readonly replace: string;
+ *   readonly test: string; readonly caughtBy: string;
+ * }[]}
+ */
+export const mutants = [
+  {
+    ...postgres,
+    file: "store-postgres/src/updates.ts",
+    find: "updated_at = ${now}, expires_at = ${expiry}${swept}",
+    replace: "updated_at = ${now}, expires_at = coalesce(${expiry}, h.expires_at)${swept}",
+    caughtBy: ownTtl,
+  },
+  {
+    ...postgres,
+    file: "store-postgres/src/store.ts",
+    find: "if (Number(batch?.found) < sweepBatch) return removed;",
+    replace: "if (Number(batch?.found) <= sweepBatch) return removed;",
+    caughtBy: "one sweep removes all that has expired",
+  },
+  {
+    ...postgres,
+    file: "store-postgres/src/sql.ts",
+    find: "`(h.expires_at is null or h.expires_at > ${now})`",
+    replace: "`(h.expires_at is null or h.expires_at > '-infinity')`",
+    caughtBy: "an expired memory is absent in every method at once",
+  },
+  {
+    ...redis,
+    file: "store-redis/src/lua.ts",
+    find: "elseif stored[4] then",
+    replace: "elseif false then",
+    caughtBy: ownTtl,
+  },
+  {
+    ...mongo,
+    file: "store-mongo/src/statements.ts",
+    find: '$unset: Object.fromEntries(["expiresAt", ...unset]',
+    replace: "$unset: Object.fromEntries([...unset]",
+    caughtBy: ownTtl,
+  },
+  {
+    ...mongo,
+    file: "store-mongo/src/statements.ts",
+    find: 'expiresAt: { $add: ["$$NOW", ttlMs] },',
+    replace: "expiresAt: new Date(Date.now() + ttlMs),",
+    caughtBy: "a life ends by the database's clock, whatever this process's says",
+  },
+  {
+    ...dynamo,
+    file: "store-dynamo/src/plans.ts",
+    find: "endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs,",
+    replace: "endsAt: ttlMs === undefined ? base.endsAt : updatedAt + ttlMs,",
+    caughtBy: ownTtl,
+  },
+  {
+    ...keyValue,
+    file: "core/src/stores/key-value-store.ts",
+    find: "const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;",
+    replace: "const expiresAt = ttlMs === undefined ? record?.expiresAt : updatedAt + ttlMs;",
+    caughtBy: ownTtl,
+  },
+  {
+    ...keyValue,
+    file: "core/src/stores/key-value-store.ts",
+    find: "if (record?.expiresAt !== undefined && record.expiresAt <= now()) return undefined;",
+    replace: "",
+    caughtBy: "an expired memory is absent in every method at once",
+  },
+];
