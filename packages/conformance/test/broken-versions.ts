@@ -40,6 +40,23 @@ export const brokenVersions: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "compares the next seq instead of the version where it appends",
+    caughtBy: ["versions", "an append conflicts if the head alone has changed since"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        try {
+          await base.updateMessages(id, update, options);
+        } catch (error) {
+          const { version, nextSeq } = await base.getMessages(id, options);
+          const isNext = update.append[0]?.seq === nextSeq && version !== null && update.expected !== null;
+          const isPlain = update.move.length + update.replace.length === 0 && update.head === undefined;
+          if (!isNext || !isPlain || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+          await base.updateMessages(id, { ...update, expected: version }, options);
+        }
+      },
+    }),
+  },
+  {
     fault: "takes every version that a reader knows for the present one",
     caughtBy: ["versions", "a read that knows another version has the messages"],
     wrap: (base) => ({

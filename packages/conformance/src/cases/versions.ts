@@ -36,6 +36,21 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     },
   },
   {
+    name: "an append conflicts if the head alone has changed since",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 2 });
+      // No seq was given out meanwhile, so nothing but the version tells.
+      const stale = memory.update({ append: 1 });
+      await memory.commit({ head: '"changed"' });
+      for (const client of [context.store, context.other]) {
+        await memory.refused("an append of an earlier version", "VERSION_CONFLICT", stale, client);
+      }
+      await memory.check("after a conflict");
+    },
+  },
+  {
     name: "an update of a version that never was conflicts",
     sentence: sentences.expected,
     async run(context) {
