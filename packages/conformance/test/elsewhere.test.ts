@@ -10,7 +10,7 @@ const named = cases.filter(({ needs }) => needs?.includes("elsewhere"));
 
 test("a store whose lock and data are the database's passes with a client in another thread", async () => {
   const report = await runConformance(await fileHarness(), { cases: named });
-  expect(formatReport(report)).toContain(`Conforms: ${named.length} passed`);
+  expect(report.counts).toMatchObject({ passed: named.length, failed: 0, skipped: 0 });
 });
 
 test("a module in TypeScript is read, and what it throws is told", async () => {
