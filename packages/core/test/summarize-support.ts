@@ -21,9 +21,9 @@ export function textOf(message: ModelMessageLike): string {
   return typeof message.content === "string" ? message.content : JSON.stringify(message.content);
 }
 
-/** Its parts, each as a text: an answer that was stored in several messages is summarized as one. */
+/** Its parts, each as a text: an answer that was stored in several messages is summarized as one, its texts as parts. */
 export function partsIn(text: string): string[] {
-  if (!text.startsWith("[")) return [text];
+  if (!text.startsWith("[")) return [JSON.stringify({ type: "text", text })];
   return (JSON.parse(text) as unknown[]).map((part) => JSON.stringify(part));
 }
 
