@@ -18,14 +18,14 @@ export const firstMessage: RuleKind<FirstMessage> = {
   repair<M>(messages: readonly M[], format: MessageFormat<M>, rule: FirstMessage, unshaped: Unshaped<M>) {
     const isSaid = (message: M): boolean => !isSystem(message, format);
     const begun = unshaped.messages.find(isSaid);
-    // Nothing was said.
-    if (begun === undefined) return messages;
+    // Nothing was said. An instruction behind the prompt needs somebody to speak to, as it will once there is an answer.
+    if (begun === undefined && messages.filter((message) => !isSaid(message)).length < 2) return messages;
     const index = messages.findIndex(isSaid);
     const first = messages[index];
     if (first !== undefined && !mayNotBeFirst(first, index, format, rule)) {
       const opens = format.role(first) === "user" || format.isBoundary(first);
       // A view that was opened because nothing of it was left stays opened when the model's answer stands there.
-      if (opens || !unshaped.isLeftOut(begun)) return messages;
+      if (opens || begun === undefined || !unshaped.isLeftOut(begun)) return messages;
     }
     const at = first === undefined ? messages.length : index;
     return messages.toSpliced(at, 0, methodOf(format, "textMessage")("user", opening));
