@@ -43,5 +43,5 @@ describeConformance(
       }),
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   },
-  { groups: ["basic", "order", "atomicity", "versions", "replay", "states", "history", "list"] },
+  { groups: ["basic", "order", "atomicity", "versions", "replay"] },
 );

@@ -27,14 +27,36 @@ async function storeIn(client: PGlite, ttlMs?: number): Promise<PostgresStore> {
   return store;
 }
 
-describeConformance("PGlite in a folder", {
-  create: ({ ttlMs }) => storeIn(onDisk, ttlMs),
-  async reopen() {
-    await onDisk.close();
-    onDisk = await PGlite.create(folder);
+// The same engine as Postgres, in this process. All groups: see CONTRIBUTING.md.
+const groups = process.env.TURNKEEP_THOROUGH
+  ? undefined
+  : ([
+      ...[
+        "basic",
+        "order",
+        "atomicity",
+        "versions",
+        "replay",
+        "states",
+        "history",
+        "errors",
+        "lifecycle",
+        "model",
+      ],
+    ] as const);
+
+describeConformance(
+  "PGlite in a folder",
+  {
+    create: ({ ttlMs }) => storeIn(onDisk, ttlMs),
+    async reopen() {
+      await onDisk.close();
+      onDisk = await PGlite.create(folder);
+    },
+    ...rawAccess(() => onDisk),
   },
-  ...rawAccess(() => onDisk),
-});
+  { groups },
+);
 
 // The same database: what differs is what survives.
 describeConformance(

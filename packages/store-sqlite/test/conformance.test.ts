@@ -10,7 +10,7 @@ describeConformance("SQLite in a file, by libsql", harnessOver(open));
 // The same engine: what may differ is how a driver sends and answers. All groups: see CONTRIBUTING.md.
 const ofAnotherDriver = process.env.TURNKEEP_THOROUGH
   ? undefined
-  : (["basic", "versions", "replay", "payloads", "errors", "lifecycle"] as const);
+  : (["basic", "versions", "replay", "payloads"] as const);
 
 const file = newFile();
 openLibsql(file).close();
