@@ -1,7 +1,3 @@
-import { createRequire } from "node:module";
-import { extname } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
 import type { ChatMemoryStore, StoreCapabilities, TurnkeepErrorCode } from "@turnkeep/core";
 import { TurnkeepError } from "@turnkeep/core/store-kit";
 import type { ConformanceContext } from "./context.ts";
@@ -49,7 +45,7 @@ export async function withElsewhere(
   const named = await harness.elsewhere?.();
   if (named === undefined)
     throw new Error("The case uses elsewhere of the harness without naming it in needs");
-  const thread = startThread(named);
+  const thread = await startThread(named);
   // A call that hangs there would keep this process from its end.
   signal.addEventListener("abort", thread.stop);
   try {
@@ -61,7 +57,14 @@ export async function withElsewhere(
   }
 }
 
-function startThread({ module, data }: ElsewhereModule) {
+async function startThread({ module, data }: ElsewhereModule) {
+  // Only here: the kit also runs where there are no threads, such as in a Worker of Cloudflare's.
+  const [{ createRequire }, { extname }, { fileURLToPath, pathToFileURL }, { Worker }] = await Promise.all([
+    import("node:module"),
+    import("node:path"),
+    import("node:url"),
+    import("node:worker_threads"),
+  ]);
   const url = typeof module === "string" && !/^file:/.test(module) ? pathToFileURL(module) : module;
   const workerData: ElsewhereData = {
     module: fileURLToPath(url),

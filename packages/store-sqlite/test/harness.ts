@@ -1,4 +1,4 @@
-import type { ConformanceHarness } from "@turnkeep/conformance";
+import { type ConformanceHarness, type FaultOptions, failing } from "@turnkeep/conformance";
 import { driverOf, type LibsqlClient, type SqliteClient, type SqliteValue } from "../src/drivers.ts";
 import { sqliteStore } from "../src/index.ts";
 
@@ -29,13 +29,19 @@ export function through(
   };
 }
 
-/** A client whose write of that number does not take place, nor anything after it: the process is gone. */
-export function dying(client: SqliteClient, step: number): LibsqlClient {
-  let writes = 0;
+/** A client whose write of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(
+  client: SqliteClient,
+  step: number,
+  how: Omit<FaultOptions, "step"> = {},
+): LibsqlClient {
+  const fault = failing({ ...how, step });
   return through(client, async (work, texts) => {
-    if (texts.some((text) => !/^(?:select|with)\b/i.test(text))) writes++;
-    if (writes >= step) throw new Error("The process ended here");
-    return work();
+    const isRead = texts.every((text) => /^(?:select|with)\b/i.test(text));
+    const answered = isRead ? fault.read() : fault.write();
+    const answer = await work();
+    answered?.();
+    return answer;
   });
 }
 
@@ -98,7 +104,7 @@ export function harnessOver(open: () => SqliteClient): ConformanceHarness {
     rawRead: async (memoryId) => (await placesOf(query, memoryId)).map(({ text }) => text),
     rawWrite: (memoryId, texts) => rawWrite(query, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(query, memoryId, index),
-    fault: ({ step }) => sqliteStore({ client: dying(open(), step) }),
+    fault: ({ step, ...how }) => sqliteStore({ client: dying(open(), step, how) }),
     given() {
       const client = open();
       const isOpen = (): Promise<boolean> =>
