@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
@@ -132,6 +131,7 @@ export const toldFaultsCases: readonly ConformanceCase[] = inGroup("errors", [
       if (unreachable === undefined) return;
       const { store, secret } = unreachable;
       try {
+        const { inspect } = await import("node:util");
         const memory = context.memory();
         for (const [method, call] of everyCall(store, memory.id, memory.update({ append: 1 }))) {
           const [ended] = await Promise.allSettled([call()]);

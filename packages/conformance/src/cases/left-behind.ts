@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
@@ -16,7 +15,7 @@ export const leftBehindCases: readonly ConformanceCase[] = inGroup("errors", [
       const { store } = context;
       const memory = context.memory();
       const { signal } = new AbortController();
-      const listeners = () => getEventListeners(signal, "abort").length;
+      const listeners = counted(signal);
       const callAll = async () => {
         const calls = everyCall(store, memory.id, memory.update({ append: 1 }), { signal });
         for (const [, call] of calls) await call();
@@ -157,5 +156,20 @@ function resources(): number {
 
 /** What keeps this process going, where it can tell. */
 function openResources(): string[] {
-  return process.getActiveResourcesInfo?.() ?? [];
+  return globalThis.process?.getActiveResourcesInfo?.() ?? [];
+}
+
+/** Counts the listeners that a signal has from now on, in any runtime. */
+function counted(signal: AbortSignal): () => number {
+  const listeners = new Set<unknown>();
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...given: Parameters<AbortSignal["addEventListener"]>) => {
+    listeners.add(given[1]);
+    addEventListener.apply(signal, given);
+  };
+  signal.removeEventListener = (...given: Parameters<AbortSignal["removeEventListener"]>) => {
+    listeners.delete(given[1]);
+    removeEventListener.apply(signal, given);
+  };
+  return () => listeners.size;
 }
