@@ -2,6 +2,7 @@ import type { ChatMemory } from "../chat-memory.ts";
 import type { HistoryMessage } from "../memory-history.ts";
 import { callback, integer, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
+import { resultTexts } from "../view/result-texts.ts";
 
 /** Options of {@link recallTool}. */
 export interface RecallToolOptions {
@@ -116,7 +117,14 @@ interface Recalled {
 interface Found {
   readonly found: readonly Recalled[];
   readonly searched: number;
-  readonly before?: number;
+  readonly before: number | undefined;
+}
+
+/** A message that has some of the words, and where each of them first stands in its text. */
+interface Hit<M> {
+  readonly message: HistoryMessage<M>;
+  readonly text: string;
+  readonly places: readonly number[];
 }
 
 async function recallWords<M>(
@@ -124,36 +132,35 @@ async function recallWords<M>(
   before: number | undefined,
   { memory, signal, maxCharacters, maxSearched }: Asked<M>,
 ): Promise<Found> {
-  const hits: (Recalled & { readonly matched: number })[] = [];
+  const hits: Hit<M>[] = [];
   const textOf = textReader(memory);
-  const room = Math.floor((maxCharacters - frame) / maxHits);
   let searched = 0;
-  let end = before;
-  const limit = Math.min(200, maxSearched);
-  for await (const page of memory.historyPages({
+  let end: number | undefined;
+  const pages = memory.historyPages({
     before,
     order: "descending",
     states: ["evicted"],
-    limit,
+    limit: Math.min(200, maxSearched),
     signal,
-  })) {
-    for (const message of page.messages) {
+  });
+  for await (const { messages, hasMore } of pages) {
+    for (const message of messages) {
       const text = textOf(message);
       const lower = text.toLowerCase();
-      const matched = words.filter((word) => lower.includes(word));
-      const first = Math.min(...matched.map((word) => lower.indexOf(word)));
-      if (matched.length > 0)
-        hits.push({ ...recalled(memory, message, text, { room, place: first }), matched: matched.length });
-      searched++;
-      end = message.seq;
+      const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+      if (places.length > 0) hits.push({ message, text, places });
     }
     // Of equally good ones the newest come first, and a stable sort keeps it so.
-    hits.sort((a, b) => b.matched - a.matched).splice(maxHits);
-    if (!page.hasMore) return { found: hits.map(shownHit), searched };
+    hits.sort((a, b) => b.places.length - a.places.length).splice(maxHits);
+    searched += messages.length;
+    end = hasMore ? messages.at(-1)?.seq : undefined;
     if (searched >= maxSearched) break;
   }
-  const found = hits.map(shownHit);
-  return end === undefined ? { found, searched } : { found, searched, before: end };
+  const room = Math.floor((maxCharacters - frame) / maxHits);
+  const found = hits.map(({ message, text, places }) =>
+    recalled(memory, message, text, { room, place: Math.min(...places) }),
+  );
+  return { found, searched, before: end };
 }
 
 async function recallAround<M>(
@@ -200,10 +207,6 @@ function recalled<M>(
   return { ...rest, said: excerpt(text, place, room - JSON.stringify({ ...rest, said: "" }).length - 1) };
 }
 
-function shownHit({ id, role, at, said }: Recalled): Recalled {
-  return { id, role, at, said };
-}
-
 /**
  * Reads what was said in a message, without what was recalled and the calls for it. It must be given newer messages
  * first, since a call is known by its answer.
@@ -211,10 +214,9 @@ function shownHit({ id, role, at, said }: Recalled): Recalled {
 function textReader<M>({ format }: ChatMemory<M>): (message: HistoryMessage<M>) => string {
   const recalls = new Set<string>();
   return ({ message }) => {
-    for (const { id } of format.toolResults(message)) {
-      const alone = format.without(message, { toolResults: (other) => other !== id });
-      if (alone !== undefined && textIn(format.pieces(alone)).includes(mark)) recalls.add(id);
-    }
+    const results = format.toolResults(message);
+    const texts = resultTexts({ message, error: undefined, results }, results, format);
+    for (const [at, { id }] of results.entries()) if (texts[at]?.includes(mark)) recalls.add(id);
     const isRecall = (id: string): boolean => recalls.has(id);
     const rest =
       recalls.size === 0 ? message : format.without(message, { toolCalls: isRecall, toolResults: isRecall });

@@ -165,7 +165,7 @@ export function freshError({ code, message, cause, details }: TurnkeepError): Tu
 }
 
 /** The message behind an item; throws what made it unreadable. */
-export function messageOf<M>(item: Item<M>): M {
+export function messageOf<M>(item: Pick<Item<M>, "message" | "error">): M {
   if (item.error !== undefined) throw freshError(item.error);
   return item.message as M;
 }

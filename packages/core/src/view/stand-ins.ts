@@ -1,9 +1,8 @@
 import type { MessageFormat, ToolResultRef } from "../message-format.ts";
-import type { Item } from "../steps/item.ts";
 import { IdCounts } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
 import { append } from "../values.ts";
-import { withOnlyEach } from "./with-only.ts";
+import { resultTexts } from "./result-texts.ts";
 
 // Shared, because nearly every step has as many results as calls.
 const none: ReadonlySet<never> = new Set();
@@ -30,7 +29,7 @@ export function standInsOf<M>(step: Step<M>, format: MessageFormat<M>): Readonly
     if (item.calls.length > 0) continue;
     const late = new Set(item.meta.late);
     const results = item.results.filter(({ id }) => doubled.has(id) && !late.has(id));
-    const texts = textsOf(item, results, format);
+    const texts = resultTexts(item, results, format);
     for (const [at, result] of results.entries()) {
       if (saysAborted(texts[at] as string)) append(aborted, result.id, result);
       else wanted.take(result.id);
@@ -38,16 +37,6 @@ export function standInsOf<M>(step: Step<M>, format: MessageFormat<M>): Readonly
   }
   // Where nothing else answers a call, the first that says so does.
   return new Set([...aborted.values()].flatMap((all) => all.filter(({ id }) => !wanted.take(id))));
-}
-
-/** What each of these results of a message says. */
-function textsOf<M>(item: Item<M>, results: readonly ToolResultRef[], format: MessageFormat<M>): string[] {
-  const alone = results.map((result) => new Set([result]));
-  return withOnlyEach(item, alone, format).map((message) =>
-    (message === undefined ? [] : format.pieces(message))
-      .flatMap((piece) => (piece.of === "tool-result" && piece.type === "text" ? piece.text : []))
-      .join(" "),
-  );
 }
 
 /** Longer than what loops say of a call that they gave up. */

@@ -13,7 +13,7 @@ export function withOnly<M>(
 
 /** The message once with each of these sets of its results, none of which has one of another's. */
 export function withOnlyEach<M>(
-  item: Item<M>,
+  item: Pick<Item<M>, "message" | "error" | "results">,
   sets: readonly ReadonlySet<ToolResultRef>[],
   format: MessageFormat<M>,
 ): (M | undefined)[] {
