@@ -5,13 +5,12 @@ import { IdCounts } from "../steps/pairing.ts";
 /** Which results of a step its view may still show: as many as it shows calls of their id. */
 export class ResultQuota {
   readonly #wanted: IdCounts = new IdCounts();
-  readonly #shown: Set<ToolResultRef> = new Set();
-
-  readonly #standIns: ReadonlySet<ToolResultRef>;
+  /** Shown already, or never to be. */
+  readonly #passed: Set<ToolResultRef>;
 
   /** A result in the message of a call takes the place of any other; those of `standIns` are not shown. */
   constructor(callers: readonly Item<unknown>[], standIns: ReadonlySet<ToolResultRef>) {
-    this.#standIns = standIns;
+    this.#passed = new Set(standIns);
     for (const caller of callers) this.#wanted.add(caller.results, -1);
   }
 
@@ -25,9 +24,8 @@ export class ResultQuota {
     const late = new Set(meta.late);
     const taken = new Set<ToolResultRef>();
     for (const result of results) {
-      const isPassedOver = this.#shown.has(result) || this.#standIns.has(result) || late.has(result.id);
-      if (isPassedOver || !this.#wanted.take(result.id)) continue;
-      this.#shown.add(result);
+      if (this.#passed.has(result) || late.has(result.id) || !this.#wanted.take(result.id)) continue;
+      this.#passed.add(result);
       taken.add(result);
     }
     return taken;
