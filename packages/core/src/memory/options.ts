@@ -43,8 +43,10 @@ export type OwnFormat<M> = {
   readonly format: MessageFormat<M>;
 };
 
+const isText = (value: unknown): boolean => typeof value === "string";
+
 const profileFields = {
-  name: such<string>("a text", (value) => typeof value === "string"),
+  name: such<string>("a text", isText),
   firstMessage: oneOf("user", "any"),
   reasoning: oneOf("any", "none", "bound"),
   maxMessages: optional(integer(1)),
@@ -60,19 +62,11 @@ export const providerProfile: Check<ProviderProfile> = (name, value) => {
   checkedFields(profileFields, profile, `${name}.`);
 };
 
-export const modelName: Check<string> = such(
-  "a text, such as a model's name",
-  (model) => typeof model === "string",
-);
-
-export const toolsName: Check<string> = such("a text that names the tools", (key) => typeof key === "string");
-
 /** What a view is for: reasoning that another model made, or the same one under other tools, may have to go. */
-const askedFields = {
-  model: optional(modelName),
-  toolsKey: optional(toolsName),
-  signal: optional(abortSignal),
-} satisfies Fields<Pick<ViewOptions<unknown>, "model" | "toolsKey" | "signal">>;
+export const askedFields: Fields<Pick<ViewOptions<unknown>, "model" | "toolsKey">> = {
+  model: optional(such<string>("a text, such as a model's name", isText)),
+  toolsKey: optional(such<string>("a text that names the tools", isText)),
+};
 
 /** The options that decide what a model is shown, wherever the messages are kept. */
 const shapeFields = {
@@ -94,9 +88,11 @@ const sharedFields = {
   retry: optional(oneOf(true, false), true),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
-const viewOfFields = { ...shapeFields, ...askedFields } satisfies Fields<
-  ViewOfOptions<unknown> & FormatOption<unknown>
->;
+const viewOfFields = {
+  ...shapeFields,
+  ...askedFields,
+  signal: optional(abortSignal),
+} satisfies Fields<ViewOfOptions<unknown> & FormatOption<unknown>>;
 
 const memoryFields = {
   id: optional(worded(checkMemoryId), "default"),

@@ -26,7 +26,7 @@ import type { Attempt, Reading } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Prepared } from "./draft.ts";
 import type { Loaded } from "./loaded.ts";
-import { modelName, providerProfile, toolsName } from "./options.ts";
+import { askedFields, providerProfile } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
@@ -39,7 +39,6 @@ interface Built<M> {
   readonly limits: Limits;
   /** Whether it holds messages that memory does not. */
   readonly hadExtra: boolean;
-  readonly toolsKey: string | undefined;
 }
 
 /** Tells whether memory still begins as it did when a view was returned. */
@@ -71,8 +70,7 @@ export interface AskedView<M> {
 
 const viewFields = {
   profile: optional(providerProfile),
-  model: optional(modelName),
-  toolsKey: optional(toolsName),
+  ...askedFields,
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),
@@ -172,10 +170,10 @@ export class Views<M> {
   /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
   show(reading: Reading<M>, asked: AskedView<M>, collected: readonly Prepared<M>[] = []): M[] | Promise<M[]> {
     const shown = collected.length === 0 ? asked : { ...asked, extra: [...collected, ...asked.extra] };
-    return whenReady(this.#build(reading, shown), (built) => this.#show(reading, built));
+    return whenReady(this.#build(reading, shown), (built) => this.#show(reading, built, asked));
   }
 
-  #show({ loaded, call }: Reading<M>, { view, live, hadExtra, toolsKey }: Built<M>): M[] {
+  #show({ loaded, call }: Reading<M>, { view, live, hadExtra }: Built<M>, { toolsKey }: AskedView<M>): M[] {
     // A call that has ended shows nothing.
     call.throwIfEnded();
     const { epoch, nextSeq } = loaded;
@@ -259,7 +257,7 @@ export class Views<M> {
       const { live, epoch } = loaded;
       const request = { live, epoch, settings, limits, profile, model, toolsKey, call, explains };
       if (extra.length + pinned.length > 0) return buildWith(extra, pinned, reading, request);
-      return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false, toolsKey }));
+      return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false }));
     });
   }
 }
@@ -275,7 +273,7 @@ async function buildWith<M>(
   request: ViewRequest<M>,
 ): Promise<Built<M>> {
   const { loaded } = reading;
-  const { settings, limits, toolsKey } = request;
+  const { settings, limits } = request;
   let { live, epoch } = loaded;
   if (extra.length > 0) {
     const draft = new Draft({ ...loaded, live: live.copy() }, settings);
@@ -287,12 +285,12 @@ async function buildWith<M>(
   const hadExtra = extra.length > 0;
   if (pinned.every((id) => live.byId.has(id))) {
     const view = await buildView({ ...request, live, epoch });
-    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra, toolsKey };
+    if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
   }
   const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
   live = withPinned(live, left, pinned);
   const view = await buildView({ ...request, live, epoch });
-  return { view, live, limits, hadExtra: hadExtra || left.length > 0, toolsKey };
+  return { view, live, limits, hadExtra: hadExtra || left.length > 0 };
 }
 
 function messageIds(name: string, value: unknown): void {
