@@ -59,6 +59,11 @@ export function isSystem<M>(step: Step<M>): boolean {
   return step.items[0]?.role === "system";
 }
 
+/** Whether it is the prompt: see {@link isPrompt}. */
+export function isPromptStep<M>({ items: [item] }: Step<M>): boolean {
+  return item !== undefined && isPrompt(item);
+}
+
 /** Whether no window evicts it: the prompt, or a message that sets what holds from there on. */
 export function isStanding<M>({ items: [item] }: Step<M>): boolean {
   return item !== undefined && (isPrompt(item) || isSetting(item));

@@ -6,10 +6,9 @@ import type { ProviderProfile, ShapedView, ViewStage } from "../provider-profile
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { tokensOf } from "../steps/item-facts.ts";
-import { isPrompt } from "../steps/kinds.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isStanding, type Step, stepWith } from "../steps/step.ts";
+import { isPromptStep, isStanding, type Step, stepWith } from "../steps/step.ts";
 import { withInstructions } from "../window/groups.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
@@ -205,7 +204,6 @@ function shownByWindow<M>(
 
 /** A provider has one place for the prompt, wherever the memory leaves it. */
 function promptFirst<M>(steps: readonly Step<M>[]): readonly Step<M>[] {
-  const isPromptStep = ({ items: [item] }: Step<M>): boolean => item !== undefined && isPrompt(item);
   return [...steps.filter(isPromptStep), ...steps.filter((step) => !isPromptStep(step))];
 }
 

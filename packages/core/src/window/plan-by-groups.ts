@@ -1,9 +1,8 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
-import { isPrompt } from "../steps/kinds.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isPromptStep, type Step } from "../steps/step.ts";
 import { groupsOf, withinTurn } from "./groups.ts";
 import type { Limits } from "./limits.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -42,8 +41,7 @@ function firstBeyond<M>({ boundaries, steps }: Live<M>): number {
   if (since === undefined) return newest;
   return steps.findIndex(
     (step) =>
-      !step.items.some(isPrompt) &&
-      step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
+      !isPromptStep(step) && step.items.some(({ seq, meta }) => (meta.derived?.through ?? seq) >= since),
   );
 }
 
@@ -64,7 +62,7 @@ function evictGroups<M>(
   };
   const beyond = firstBeyond(live);
   // What is set before a provider's compaction is the compaction's to keep.
-  for (const step of live.steps.slice(0, beyond)) if (!step.items.some(isPrompt)) leave(step);
+  for (const step of live.steps.slice(0, beyond)) if (!isPromptStep(step)) leave(step);
   const passed = [...evict];
   if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
 
