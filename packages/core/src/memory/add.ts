@@ -2,7 +2,7 @@ import { quoted, TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { freshError, type Item, type ItemMeta, readItem } from "../steps/item.ts";
+import { freshError, type Item, readItem } from "../steps/item.ts";
 import { isPrompt, isSetting } from "../steps/kinds.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { planWindow } from "../window/plan.ts";
@@ -16,13 +16,13 @@ import type { Draft, Prepared } from "./draft.ts";
 export function addAll<M>(
   attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
-  { forView = false, since }: { readonly forView?: boolean; readonly since?: ItemMeta["since"] } = {},
+  { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
   const { draft, settings } = attempt;
   if (!forView) checkFormat(draft, settings);
   const isBound = settings.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, settings);
-  const ids = messages.map((message) => addOne(attempt, message, since));
+  const ids = messages.map((message) => addOne(attempt, message));
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
   const spoken = isBound ? messages.findLast(({ facts }) => facts.role !== "system") : undefined;
@@ -80,20 +80,20 @@ function withoutEffect<M>(items: readonly Item<M>[]): Item<M>[] {
   });
 }
 
-function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["since"]): string {
+function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
   const { draft, settings, limits } = attempt;
   const { unit } = settings.window;
   const before = unit.evictsBeforeEach ? planWindow(draft.live, settings, limits).evict : [];
   if (message.facts.role !== "system") {
     draft.leave(before, "evicted");
-    return draft.append(message, { since }).id;
+    return draft.append(message).id;
   }
   const prompts = promptsOf(draft, settings, new Set(before));
   const [current] = prompts;
   if (current !== undefined && isEqual(current, message, settings)) return current.id;
   const isPositioned = message.instructs !== true && staysWhereSaid(attempt, message, current);
   draft.leave(before, "evicted");
-  if (isPositioned) return draft.append(message, { positioned: true, since }).id;
+  if (isPositioned) return draft.append(message, { positioned: true }).id;
   const replaced = unit.keepsSystems ? prompts.slice(0, 1) : prompts;
   if (message.instructs !== true)
     pushAll(
@@ -101,7 +101,7 @@ function addOne<M>(attempt: Attempt<M>, message: Prepared<M>, since: ItemMeta["s
       replaced.map(({ id }) => id),
     );
   draft.leave(replaced, "superseded");
-  return draft.append(message, { front: settings.systemFirst, since }).id;
+  return draft.append(message, { front: settings.systemFirst }).id;
 }
 
 /** The system messages that stand for the whole conversation: in front, unless the memory leaves them where they are. */

@@ -69,11 +69,12 @@ export async function replaceAll<M>(
   draft.raiseEpoch();
   // What a provider's compaction is given with stands beside it, and is no older conversation.
   const since = draft.nextSeq;
-  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages, { since });
+  const listed = messages.map((message) => (message.facts.boundary ? { ...message, since } : message));
+  if (!settings.window.unit.keepsSystems) return addAll(attempt, listed);
   const { format } = settings.reader;
-  const ids = messages.map((message) => {
+  const ids = listed.map((message) => {
     const { role, message: said } = message.facts;
-    return draft.append(message, { positioned: role === "system" && onlySets(said, format), since }).id;
+    return draft.append(message, { positioned: role === "system" && onlySets(said, format) }).id;
   });
   evict(attempt);
   return ids;

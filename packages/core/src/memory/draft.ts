@@ -18,6 +18,8 @@ export interface Prepared<M> {
   readonly facts: ItemFacts<M> & { readonly message: M };
   /** Set for a system message that takes the prompt's place on purpose. */
   readonly instructs?: true;
+  /** Set for a provider's compaction that came in one list with what belongs beside it. */
+  readonly since?: ItemMeta["since"];
 }
 
 /** As many as one page of history holds. */
@@ -82,17 +84,14 @@ export class Draft<M> {
     return this.#made.length === 0;
   }
 
-  append(
-    prepared: Prepared<M>,
-    place: Pick<ItemMeta, "front" | "derived" | "positioned" | "since"> = {},
-  ): Item<M> {
+  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived" | "positioned"> = {}): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
     const meta = this.#baseMeta(prepared);
     if (this.#from.epoch > 0) meta.epoch = this.#from.epoch;
     if (place.front === true) meta.front = true;
     if (place.positioned === true) meta.positioned = true;
     if (place.derived !== undefined) meta.derived = place.derived;
-    if (place.since !== undefined && prepared.facts.boundary) meta.since = place.since;
+    if (prepared.since !== undefined) meta.since = prepared.since;
     if (late.length > 0) meta.late = late;
     if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
     const item = newItem(prepared, this.#nextSeq++, meta);
