@@ -3,8 +3,8 @@ export interface MediaFacts {
   readonly mediaType: string | undefined;
   /** Size of the decoded medium. */
   readonly bytes: number | undefined;
-  /** Base64 text, where the message carries the medium: a counter may want to measure it. */
-  readonly data?: string;
+  /** Base64 text or bytes, where the message carries the medium: a counter may want to measure it. */
+  readonly data?: string | Uint8Array;
 }
 
 export interface ImageFacts extends MediaFacts {
@@ -24,6 +24,14 @@ export function imageFacts(url: string, detail?: unknown): ImageFacts {
 /** What a base64 text holds, of a type that it does not say. */
 export function base64Facts(data: string): MediaFacts {
   return { mediaType: undefined, bytes: base64Bytes(data), data };
+}
+
+/** What a message carries as base64 text or bytes, of a type that they do not say. */
+export function carriedFacts(data: unknown): MediaFacts {
+  if (typeof data === "string") return base64Facts(data);
+  return data instanceof Uint8Array
+    ? { mediaType: undefined, bytes: data.byteLength, data }
+    : { mediaType: undefined, bytes: undefined };
 }
 
 /** What a `data:` URL holds; `undefined` for any other URL. */

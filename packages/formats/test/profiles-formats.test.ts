@@ -60,6 +60,12 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids, name, beside }) },
 );
 
+/** A result, and what the user says beside it. */
+const besides = <R, T>({ beside }: Said & { kind: "results" }, result: R, text: T): (R | T)[] => {
+  if (beside === undefined) return [result];
+  return beside === "before" ? [text, result] : [result, text];
+};
+
 const toOpenai = (one: Said): ChatMessage[] => {
   switch (one.kind) {
     case "calls":
@@ -103,8 +109,7 @@ const toAnthropic = (one: Said): AnthropicMessage[] => {
       return one.ids.map((id, index) => {
         const result = { type: "tool_result" as const, tool_use_id: id, content: "ok" };
         const text = { type: "text" as const, text: "And now?" };
-        if (one.beside === undefined || index > 0) return { role: "user", content: [result] };
-        return { role: "user", content: one.beside === "before" ? [text, result] : [result, text] };
+        return { role: "user", content: index > 0 ? [result] : besides(one, result, text) };
       });
     case "assistant":
       return [
@@ -140,8 +145,7 @@ const toGemini = (one: Said): GeminiContent[] => {
       return one.ids.map((id, index) => {
         const result = { functionResponse: { ...named(id), response: { output: "ok" } } };
         const text = { text: "And now?" };
-        if (one.beside === undefined || index > 0) return { role: "user", parts: [result] };
-        return { role: "user", parts: one.beside === "before" ? [text, result] : [result, text] };
+        return { role: "user", parts: index > 0 ? [result] : besides(one, result, text) };
       });
     case "assistant":
       return [{ role: "model", parts: [...(one.thought ? [thought] : []), { text: one.text }] }];
@@ -167,8 +171,7 @@ const toBedrock = (one: Said): BedrockMessage[] => {
       return one.ids.map((id, index) => {
         const result = { toolResult: { toolUseId: id, content: index > 1 ? [] : [{ text: "ok" }] } };
         const text = { text: "And now?" };
-        if (one.beside === undefined || index > 0) return { role: "user", content: [result] };
-        return { role: "user", content: one.beside === "before" ? [text, result] : [result, text] };
+        return { role: "user", content: index > 0 ? [result] : besides(one, result, text) };
       });
     case "assistant":
       return [{ role: "assistant", content: [...(one.thought ? [thought] : []), { text: one.text }] }];

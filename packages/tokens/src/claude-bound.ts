@@ -1,3 +1,5 @@
+import { utf8Length } from "@turnkeep/core/store-kit";
+
 /** Counts a text by `o200k_base`. */
 type CountText = (text: string) => number;
 
@@ -75,8 +77,4 @@ function signsIn(text: string): number {
 
 function numberOf(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
-}
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

@@ -1,4 +1,5 @@
-import type { MediumData } from "./image-size.ts";
+/** A medium as a message carries it: base64 text or bytes. */
+export type MediumData = string | Uint8Array | ArrayBuffer;
 
 /** Reads single bytes of a medium, wherever they are, decoding no more than it is asked for; NaN where there are none. */
 export interface Header {

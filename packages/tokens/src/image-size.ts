@@ -1,9 +1,6 @@
 import { fromBase64 } from "@turnkeep/core/format-kit";
-import { type Header, headerOf } from "./header.ts";
+import { type Header, headerOf, type MediumData } from "./header.ts";
 import type { ImageSize } from "./images.ts";
-
-/** A medium as a message carries it: base64 text or bytes. */
-export type MediumData = string | Uint8Array | ArrayBuffer;
 
 /**
  * Reads width and height from the header of a PNG, GIF, WebP or JPEG, decoding no more than it needs. `undefined` for

@@ -1,5 +1,4 @@
-import { type Header, headerOf } from "./header.ts";
-import type { MediumData } from "./image-size.ts";
+import { type Header, headerOf, type MediumData } from "./header.ts";
 
 /**
  * How long a sound or a film lasts, by what its header says: WAV, MP3, FLAC, Ogg (Vorbis, Opus), MP4 and its like, WebM. It reads

@@ -70,15 +70,13 @@ export function mediaTokens(piece: MediaPiece, costs: MediaCosts): number {
   if (bytes === undefined || mediaType?.startsWith("image")) {
     return costs.image(data === undefined ? undefined : imageSizeOf(data), detail);
   }
-  const second = mediaType?.startsWith("audio")
-    ? costs.soundSecond
-    : mediaType?.startsWith("video")
-      ? costs.filmSecond
-      : undefined;
+  const isSound = mediaType?.startsWith("audio") === true;
+  const filmSecond = mediaType?.startsWith("video") ? costs.filmSecond : undefined;
+  const second = isSound ? costs.soundSecond : filmSecond;
   if (second !== undefined) {
     const seconds = data === undefined ? undefined : mediaSeconds(data, bytes);
     if (seconds !== undefined) return Math.ceil(seconds * second);
-    if (mediaType?.startsWith("audio")) return Math.ceil((bytes / speechBytes) * second);
+    if (isSound) return Math.ceil((bytes / speechBytes) * second);
   }
   const pages = data === undefined ? undefined : pdfPages(data);
   return pages === undefined ? Math.ceil(bytes / bytesPerFileToken) : pages * costs.page;

@@ -1,4 +1,5 @@
-import { bytesOf, type MediumData } from "./image-size.ts";
+import type { MediumData } from "./header.ts";
+import { bytesOf } from "./image-size.ts";
 
 /** What a page's object says of itself; `/Pages` is a node above it. */
 const pageObject = /\/Type\s*\/Page(?![a-zA-Z])/g;

@@ -1,5 +1,6 @@
 import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
-import { derived, joinedParts, withMember } from "@turnkeep/core/format-kit";
+import { derived, joinedParts } from "@turnkeep/core/format-kit";
+import { withResultsFirst } from "../results-first.ts";
 import { type AnyBlock, blocksOf, isCompaction, isResult } from "./blocks.ts";
 import { checkMessage } from "./check.ts";
 import type { AnthropicMessage, AnthropicToolResultBlock } from "./messages.ts";
@@ -74,9 +75,7 @@ function contentBlocks(message: AnthropicMessage): readonly AnyBlock[] {
 }
 
 function resultsFirst(message: AnthropicMessage): AnthropicMessage {
-  const blocks = blocksOf(message);
-  const isFirst = blocks.slice(0, blocks.findLastIndex(isResult) + 1).every(isResult);
-  if (message.role !== "user" || isFirst) return message;
-  const content = [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
-  return withMember(message, "content", content);
+  return message.role === "user"
+    ? withResultsFirst(message, "content", blocksOf(message), isResult)
+    : message;
 }

@@ -11,6 +11,7 @@ import {
   type WithOptions,
 } from "../conversion/neutral.ts";
 import { outputOf } from "../conversion/outputs.ts";
+import { answersAndSaid } from "../conversion/said.ts";
 import { type AnyBlock, blocksOf, isCall, listOf, sourceOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
@@ -23,11 +24,7 @@ export function readMessages(messages: readonly AnthropicMessage[], losses: Loss
       typeof message.content === "string"
         ? [sourced(source, "text", { type: "text", text: message.content })]
         : blocksOf(message).flatMap((block) => readBlock(block, source));
-    if (message.role !== "user") return [{ role: message.role, parts }];
-    const results = parts.filter(({ part }) => part.type === "result");
-    const said = parts.filter(({ part }) => part.type !== "result");
-    const answers: NeutralMessage[] = results.length > 0 ? [{ role: "tool", parts: results }] : [];
-    return said.length > 0 || results.length === 0 ? [...answers, { role: "user", parts: said }] : answers;
+    return message.role === "user" ? answersAndSaid(parts) : [{ role: message.role, parts }];
   });
 }
 

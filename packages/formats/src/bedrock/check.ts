@@ -19,7 +19,7 @@ function checkBlocks(blocks: unknown, path: string): void {
   if (!Array.isArray(blocks))
     throw invalidMessage(`has ${kindOf(blocks)} as ${path}`, "Give a list of blocks, such as { text }.");
   blocks.forEach((block: unknown, at) => {
-    if (!isObject(block) || Array.isArray(block))
+    if (!isObject(block))
       throw invalidMessage(`has ${kindOf(block)} as ${path}[${at}]`, "Give an object, such as { text }.");
     checkBlock(block, `${path}[${at}]`);
   });

@@ -1,5 +1,6 @@
 import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
-import { derived, joinedParts, withMember } from "@turnkeep/core/format-kit";
+import { derived, joinedParts } from "@turnkeep/core/format-kit";
+import { withResultsFirst } from "../results-first.ts";
 import { blocksOf, isResult } from "./blocks.ts";
 import { checkMessage } from "./check.ts";
 import type { BedrockContentBlock, BedrockMessage } from "./messages.ts";
@@ -67,11 +68,7 @@ function joined(first: BedrockMessage, second: BedrockMessage): BedrockMessage |
 }
 
 function resultsFirst(message: BedrockMessage): BedrockMessage {
-  const blocks = blocksOf(message);
-  const isFirst = blocks.slice(0, blocks.findLastIndex(isResult) + 1).every(isResult);
-  if (message.role !== "user" || isFirst) return message;
-  return withMember(message, "content", [
-    ...blocks.filter(isResult),
-    ...blocks.filter((block) => !isResult(block)),
-  ]);
+  return message.role === "user"
+    ? withResultsFirst(message, "content", blocksOf(message), isResult)
+    : message;
 }

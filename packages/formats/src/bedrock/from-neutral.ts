@@ -1,4 +1,4 @@
-import { fromBase64 } from "@turnkeep/core/format-kit";
+import { fromBase64, isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, carriedText, exactType } from "../conversion/media.ts";
 import type {
@@ -8,7 +8,7 @@ import type {
   OutputPart,
   SourcedPart,
 } from "../conversion/neutral.ts";
-import { jsonText, outputText, type SourcedResult } from "../conversion/outputs.ts";
+import { inputObject, jsonText, outputText, type SourcedResult } from "../conversion/outputs.ts";
 import { type AnyBlock, formatOf, type MediaKind } from "./blocks.ts";
 import { filenameOfDocument, nameOfDocument } from "./document-names.ts";
 import type { BedrockMessage } from "./messages.ts";
@@ -27,7 +27,7 @@ export function writeMessages(messages: readonly NeutralMessage[], losses: Losse
 }
 
 function blockOf(sourced: SourcedPart, role: NeutralMessage["role"], losses: Losses): AnyBlock | undefined {
-  const { part, index, kind } = sourced;
+  const { part } = sourced;
   switch (part.type) {
     case "text":
       losses.options(sourced);
@@ -37,15 +37,12 @@ function blockOf(sourced: SourcedPart, role: NeutralMessage["role"], losses: Los
       return role === "user" ? mediaBlock(part.medium, sourced, losses) : undefined;
     case "reasoning":
       return reasoningBlock(sourced, losses);
-    case "call": {
+    case "call":
       if (part.providerExecuted === true) return undefined;
       losses.options(sourced);
-      const isInput = typeof part.input === "object" && part.input !== null && !Array.isArray(part.input);
-      // The API refuses an input that is no object.
-      if (!isInput && part.input !== undefined) losses.add(index, `${kind}.input`);
-      const input = isInput ? part.input : part.input === undefined ? {} : { input: part.input };
-      return { toolUse: { toolUseId: part.id, name: part.name, input } };
-    }
+      return {
+        toolUse: { toolUseId: part.id, name: part.name, input: inputObject(part, sourced, losses) },
+      };
     case "result":
       if (role === "assistant") return undefined;
       losses.options(sourced);
@@ -81,8 +78,7 @@ function resultOf(part: NeutralResult, sourced: SourcedPart, losses: Losses): An
 
 /** The API takes an object as JSON, and anything else as text. */
 function jsonBlock(json: unknown): AnyBlock {
-  const isObject = typeof json === "object" && json !== null && !Array.isArray(json);
-  return isObject ? { json } : { text: jsonText(json) };
+  return isObject(json) ? { json } : { text: jsonText(json) };
 }
 
 function nestedBlocks(nested: OutputPart, sourced: SourcedPart, losses: Losses): AnyBlock[] {

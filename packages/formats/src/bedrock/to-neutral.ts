@@ -11,6 +11,7 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 import { jsonText, outputOf } from "../conversion/outputs.ts";
+import { answersAndSaid } from "../conversion/said.ts";
 import {
   type AnyBlock,
   blocksOf,
@@ -29,11 +30,8 @@ export function readMessages(messages: readonly BedrockMessage[], losses: Losses
     const source = { index, losses };
     losses.members(index, "message", message, ["role", "content"]);
     const parts = blocksOf(message).flatMap((block) => readBlock(block, source));
-    if (message.role !== "user") return [{ role: message.role as "system" | "assistant", parts }];
-    const results = parts.filter(({ part }) => part.type === "result");
-    const said = parts.filter(({ part }) => part.type !== "result");
-    const answers: NeutralMessage[] = results.length > 0 ? [{ role: "tool", parts: results }] : [];
-    return said.length > 0 || results.length === 0 ? [...answers, { role: "user", parts: said }] : answers;
+    if (message.role === "user") return answersAndSaid(parts);
+    return [{ role: message.role as "system" | "assistant", parts }];
   });
 }
 
@@ -90,9 +88,9 @@ function readOutput({ content, status }: AnyBlock, source: Source): Output {
 }
 
 function readNested(block: AnyBlock, within: string, source: Source): readonly OutputPart[] {
-  const kind = `${within}.${kindOfBlock(block) ?? "block"}`;
-  const known = kindOfBlock(block);
-  source.losses.members(source.index, kind, block, known ? [known] : []);
+  const own = kindOfBlock(block);
+  const kind = `${within}.${own ?? "block"}`;
+  source.losses.members(source.index, kind, block, own ? [own] : []);
   const parts = readContent(block, kind, source);
   if (parts === undefined) source.losses.add(source.index, kind);
   return parts ?? [];

@@ -9,7 +9,7 @@ import {
   type VisitPart,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes } from "../media.ts";
+import { carriedFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import {
   type AnyBlock,
@@ -161,11 +161,6 @@ function visitDocument(block: AnyBlock, at: Visitor, of: Of): AnyBlock | undefin
 function mediaPiece(block: AnyBlock, of: Of): Piece {
   const kind = kindOfBlock(block) as MediaKind;
   const { format, source } = block[kind] as { readonly format?: unknown; readonly source?: AnyBlock };
-  const about = { type: "media" as const, mediaType: mediaTypeOf(kind, format) };
   // On the wire, and in stored requests, bytes are base64.
-  const data = source?.bytes;
-  if (typeof data === "string") return { ...about, bytes: base64Bytes(data), data, of };
-  return data instanceof Uint8Array
-    ? { ...about, bytes: data.byteLength, data, of }
-    : { ...about, bytes: undefined, of };
+  return { type: "media", ...carriedFacts(source?.bytes), mediaType: mediaTypeOf(kind, format), of };
 }

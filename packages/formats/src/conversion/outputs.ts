@@ -1,5 +1,6 @@
+import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "./losses.ts";
-import type { NeutralResult, Output, OutputPart, SourcedPart } from "./neutral.ts";
+import type { Medium, NeutralCall, NeutralResult, Output, OutputPart, SourcedPart } from "./neutral.ts";
 
 /** What a model reads where a denial gives no reason: the AI SDK's words. */
 const denied = "Tool call execution denied.";
@@ -24,15 +25,32 @@ export function outputParts({ value, failed }: Output): readonly OutputPart[] {
 
 /** A result as one text, for formats that hold no other; media are lost. */
 export function outputText(result: SourcedResult, losses: Losses): string {
-  const texts = outputParts(result.part.output).flatMap((part) => {
-    if (part.type !== "text") {
-      losses.add(result.index, `${result.kind}.media`);
-      return [];
+  return outputTextAndMedia(result, () => undefined, losses).text;
+}
+
+/** A result as one text, and its media beside it: those are lost of which `write` makes nothing. */
+export function outputTextAndMedia<T>(
+  { index, kind, part: { output } }: SourcedResult,
+  write: (medium: Medium) => T | undefined,
+  losses: Losses,
+): { readonly text: string; readonly media: T[] } {
+  const texts: string[] = [];
+  const media: T[] = [];
+  for (const part of outputParts(output)) {
+    const sourced = { index, kind: `${kind}.${part.type}`, part };
+    if (part.type === "text") texts.push(part.text);
+    else {
+      const written = write(part.medium);
+      if (written === undefined) {
+        losses.part(sourced);
+        continue;
+      }
+      losses.filename(sourced);
+      media.push(written);
     }
-    losses.options({ index: result.index, kind: `${result.kind}.text`, part });
-    return [part.text];
-  });
-  return texts.join("\n");
+    losses.options(sourced);
+  }
+  return { text: texts.join("\n"), media };
 }
 
 /** For formats in which a result says nothing of its success. */
@@ -65,6 +83,18 @@ export function inputOf(text: string): unknown {
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
+}
+
+/** What a call says, for an API that takes nothing but an object. */
+export function inputObject(
+  { input }: NeutralCall,
+  { index, kind }: SourcedPart,
+  losses: Losses,
+): Readonly<Record<string, unknown>> {
+  if (isObject(input)) return input;
+  if (input === undefined) return {};
+  losses.add(index, `${kind}.input`);
+  return { input };
 }
 
 export function inputText(input: unknown): string {

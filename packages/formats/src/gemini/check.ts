@@ -21,7 +21,7 @@ export function checkContent(content: unknown): void {
   }
   if (!Array.isArray(parts)) throw invalidMessage(`has ${kindOf(parts)} as parts`, "Give a list of parts.");
   parts.forEach((part: unknown, at) => {
-    if (!isObject(part) || Array.isArray(part))
+    if (!isObject(part))
       throw invalidMessage(`has ${kindOf(part)} as parts[${at}]`, "Give an object, such as { text }.");
     checkPart(part, `parts[${at}]`);
   });

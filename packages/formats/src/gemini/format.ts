@@ -1,6 +1,7 @@
 import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
-import { derived, joinedParts, withMember } from "@turnkeep/core/format-kit";
+import { derived, joinedParts } from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
+import { withResultsFirst } from "../results-first.ts";
 import { checkContent } from "./check.ts";
 import type { GeminiContent } from "./messages.ts";
 import { isResult, partsOf } from "./parts.ts";
@@ -64,11 +65,5 @@ function joined(first: GeminiContent, second: GeminiContent): GeminiContent | un
 }
 
 function resultsFirst(content: GeminiContent): GeminiContent {
-  const parts = partsOf(content);
-  const isFirst = parts.slice(0, parts.findLastIndex(isResult) + 1).every(isResult);
-  if (content.role === "model" || isFirst) return content;
-  return withMember(content, "parts", [
-    ...parts.filter(isResult),
-    ...parts.filter((part) => !isResult(part)),
-  ]);
+  return content.role === "model" ? content : withResultsFirst(content, "parts", partsOf(content), isResult);
 }

@@ -2,7 +2,7 @@ import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, exactType, topType } from "../conversion/media.ts";
 import type { Medium, NeutralMessage, NeutralResult, SourcedPart } from "../conversion/neutral.ts";
-import { outputText, type SourcedResult } from "../conversion/outputs.ts";
+import { inputObject, outputText, outputTextAndMedia, type SourcedResult } from "../conversion/outputs.ts";
 import type { GeminiContent, GeminiFunctionResponse, GeminiPart } from "./messages.ts";
 import { onlyMember } from "./parts.ts";
 import { linkedType } from "./to-neutral.ts";
@@ -37,7 +37,7 @@ function dataPart(
   role: NeutralMessage["role"],
   losses: Losses,
 ): GeminiPart | undefined {
-  const { part, index, kind } = sourced;
+  const { part } = sourced;
   switch (part.type) {
     case "text":
       return { text: part.text };
@@ -50,14 +50,9 @@ function dataPart(
       losses.filename(sourced);
       return part.type === "media" ? media : { ...media, thought: true };
     }
-    case "call": {
+    case "call":
       if (part.providerExecuted === true) return undefined;
-      const { id, name, input } = part;
-      // The API refuses an input that is no object.
-      if (input !== undefined && !isObject(input)) losses.add(index, `${kind}.input`);
-      const args = isObject(input) ? input : input === undefined ? {} : { input };
-      return { functionCall: { id, name, args } };
-    }
+      return { functionCall: { id: part.id, name: part.name, args: inputObject(part, sourced, losses) } };
     case "result":
       // A response without the function's name is none.
       return role === "assistant" || !part.name
@@ -93,21 +88,12 @@ function responseOf(
   if (value.type === "text") {
     return { ...response, response: { [said]: outputText(sourced as SourcedResult, losses) } };
   }
-  const parts = value.content.flatMap((nested) => {
-    if (nested.type !== "media") return [];
-    const at = { index: sourced.index, kind: `${sourced.kind}.media`, part: nested };
-    const media = mediaPart(nested.medium);
-    if (media === undefined) losses.part(at);
-    else {
-      losses.filename(at);
-      losses.options(at);
-    }
-    return media === undefined ? [] : [media];
-  });
-  const texts = value.content.filter(({ type }) => type === "text");
-  const content = { ...sourced, part: { ...sourced.part, output: { value: { ...value, content: texts } } } };
-  const text = outputText(content as SourcedResult, losses);
-  return { ...response, response: { [said]: text }, ...(parts.length > 0 ? { parts } : {}) };
+  const { text, media } = outputTextAndMedia(sourced as SourcedResult, mediaPart, losses);
+  return {
+    ...response,
+    response: { [said]: text },
+    ...(media.length > 0 ? { parts: media } : {}),
+  };
 }
 
 /** The API wants the exact type of what a message carries. */

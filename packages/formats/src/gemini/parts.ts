@@ -11,33 +11,28 @@ export function partsOf(content: GeminiContent): readonly AnyPart[] {
   return (content.parts ?? []) as readonly object[] as readonly AnyPart[];
 }
 
-/** The members of which a part holds one, by both spellings that the API takes. */
+const kinds = [
+  "text",
+  "inlineData",
+  "fileData",
+  "functionCall",
+  "functionResponse",
+  "executableCode",
+  "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
+] as const;
+
+/** The members of which a part holds one. */
+export type DataMember = (typeof kinds)[number];
+
+/** By both spellings that the API takes. */
 const dataMembers: ReadonlyMap<string, DataMember> = new Map(
-  (
-    [
-      "text",
-      "inlineData",
-      "fileData",
-      "functionCall",
-      "functionResponse",
-      "executableCode",
-      "codeExecutionResult",
-      "toolCall",
-      "toolResponse",
-    ] as const
-  ).flatMap((name) => [[name, name] as const, [snakeCase(name), name] as const]),
+  kinds.flatMap((name) => spellings(name).map((spelt) => [spelt, name] as const)),
 );
 
-export type DataMember =
-  | "text"
-  | "inlineData"
-  | "fileData"
-  | "functionCall"
-  | "functionResponse"
-  | "executableCode"
-  | "codeExecutionResult"
-  | "toolCall"
-  | "toolResponse";
+/** What stands beside a part's data, and says nothing itself. */
+export const besideData: readonly string[] = spellings("thought", "thoughtSignature");
 
 /** What a part holds: which member it is, and how the part spells it. `undefined` for a part of another kind. */
 export function dataOf(part: AnyPart): readonly [kind: DataMember, spelt: string] | undefined {

@@ -13,9 +13,19 @@ import {
   type WithOptions,
 } from "../conversion/neutral.ts";
 import { jsonText, outputOf } from "../conversion/outputs.ts";
+import { answersAndSaid } from "../conversion/said.ts";
 import { geminiFormat } from "./format.ts";
 import type { GeminiContent } from "./messages.ts";
-import { type AnyPart, dataOf, isThought, member, onlyMember, partsOf, spellings } from "./parts.ts";
+import {
+  type AnyPart,
+  besideData,
+  dataOf,
+  isThought,
+  member,
+  onlyMember,
+  partsOf,
+  spellings,
+} from "./parts.ts";
 
 /** The ids that stand for those of calls without one, by the name that pairs them with their responses. */
 type MadeUpIds = CallsById<string>;
@@ -31,11 +41,7 @@ export function readContents(contents: readonly GeminiContent[], losses: Losses)
     const madeUp: [name: string, id: string][] = [];
     const parts = partsOf(content).flatMap((part, at) => readPart(part, at, source, { ids, madeUp }));
     ids.askTogether(madeUp);
-    if (role === "system" || role === "assistant") return [{ role, parts }];
-    const results = parts.filter(({ part }) => part.type === "result");
-    const said = parts.filter(({ part }) => part.type !== "result");
-    const answers: NeutralMessage[] = results.length > 0 ? [{ role: "tool", parts: results }] : [];
-    return said.length > 0 || results.length === 0 ? [...answers, { role: "user", parts: said }] : answers;
+    return role === "system" || role === "assistant" ? [{ role, parts }] : answersAndSaid(parts);
   });
 }
 
@@ -60,8 +66,6 @@ function readPart(part: AnyPart, at: number, source: Source, pairing: Pairing): 
   losses.members(index, kind, part, [spelt, ...besideData]);
   return [sourced(source, kind, read)];
 }
-
-const besideData = spellings("thought", "thoughtSignature");
 
 /** `undefined` for what has no place elsewhere: what the API ran itself, and what the model drew while it thought. */
 function readData(

@@ -14,13 +14,13 @@ import { visitUnknownPart } from "../unknown-part.ts";
 import type { GeminiContent } from "./messages.ts";
 import {
   type AnyPart,
+  besideData,
   type DataMember,
   dataOf,
   isSigned,
   isThought,
   member,
   onlyMember,
-  spellings,
 } from "./parts.ts";
 
 type Of = "content" | "reasoning" | "tool-result";
@@ -39,9 +39,6 @@ const visitPart: VisitPart<AnyPart, undefined> = (part, at) => {
   const [kind, spelt] = data;
   return visits[kind](kept, spelt, at);
 };
-
-/** What stands beside a part's data, and says nothing itself. */
-const besideData = spellings("thought", "thoughtSignature");
 
 function placeOf(part: AnyPart): "content" | "reasoning" {
   return isThought(part) ? "reasoning" : "content";

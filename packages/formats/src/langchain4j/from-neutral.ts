@@ -2,11 +2,12 @@ import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, exactType, topType, typed } from "../conversion/media.ts";
 import type { Medium, NeutralMessage, OutputPart, SourcedPart } from "../conversion/neutral.ts";
 import { inputText, outputParts, type SourcedResult } from "../conversion/outputs.ts";
+import { textOf } from "../conversion/texts.ts";
 import { isJavaUri, trimmed } from "./java.ts";
 import type { LangChain4jContent, LangChain4jImageContent, LangChain4jMessage } from "./messages.ts";
 import { pdfType } from "./places.ts";
 
-/** See `Conversion.write`. */
+/** See `Conversion.write`. A system message and an answer have one text each. */
 export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): LangChain4jMessage[] {
   return messages.flatMap((message) => writeMessage(message, losses));
 }
@@ -30,20 +31,6 @@ function writeMessage({ role, parts }: NeutralMessage, losses: Losses): LangChai
     case "tool":
       return parts.flatMap((sourced) => writeResult(sourced, losses));
   }
-}
-
-/** LangChain4j's system message and answer have one text each. */
-function textOf(parts: readonly SourcedPart[], losses: Losses): string | undefined {
-  const texts = parts.flatMap((sourced) => {
-    const { part } = sourced;
-    if (part.type === "text") {
-      losses.options(sourced);
-      return [part.text];
-    }
-    losses.part(sourced);
-    return [];
-  });
-  return texts.length === 0 ? undefined : texts.join("\n\n");
 }
 
 function writeAnswer(parts: readonly SourcedPart[], losses: Losses): LangChain4jMessage[] {

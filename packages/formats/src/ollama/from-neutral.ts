@@ -1,8 +1,8 @@
-import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, topType } from "../conversion/media.ts";
-import type { NeutralMessage, SourcedPart } from "../conversion/neutral.ts";
-import { loseFailure, outputText, type SourcedResult } from "../conversion/outputs.ts";
+import type { Medium, NeutralCall, NeutralMessage, SourcedPart } from "../conversion/neutral.ts";
+import { inputObject, loseFailure, outputTextAndMedia, type SourcedResult } from "../conversion/outputs.ts";
+import { textOf } from "../conversion/texts.ts";
 import type { OllamaMessage, OllamaToolCall } from "./messages.ts";
 
 /** See `Conversion.write`. */
@@ -30,7 +30,7 @@ function writeUser(parts: readonly SourcedPart[], losses: Losses): OllamaMessage
   const written: (OllamaMessage & { images?: string[] })[] = [];
   for (const sourced of parts) {
     const { part } = sourced;
-    const image = imageOf(sourced);
+    const image = part.type === "media" ? imageOf(part.medium) : undefined;
     if (part.type !== "text" && image === undefined) {
       losses.part(sourced);
       continue;
@@ -47,19 +47,8 @@ function writeUser(parts: readonly SourcedPart[], losses: Losses): OllamaMessage
 }
 
 /** The API takes images alone, and only those that the message carries. */
-function imageOf({ part }: SourcedPart): string | undefined {
-  return part.type === "media" && topType(part.medium) === "image" ? carriedBase64(part.medium) : undefined;
-}
-
-/** Of several texts one; what is no text is lost. */
-function textOf(parts: readonly SourcedPart[], losses: Losses): string | undefined {
-  const texts = parts.flatMap((sourced) => {
-    const { part } = sourced;
-    if (part.type === "text") losses.options(sourced);
-    else losses.part(sourced);
-    return part.type === "text" ? [part.text] : [];
-  });
-  return texts.length === 0 ? undefined : texts.join("\n\n");
+function imageOf(medium: Medium): string | undefined {
+  return topType(medium) === "image" ? carriedBase64(medium) : undefined;
 }
 
 function writeAnswer(parts: readonly SourcedPart[], losses: Losses): OllamaMessage[] {
@@ -87,45 +76,27 @@ function writeAnswer(parts: readonly SourcedPart[], losses: Losses): OllamaMessa
 }
 
 function callOf(sourced: SourcedPart, losses: Losses): OllamaToolCall {
-  const { part, index, kind } = sourced;
-  const { id, name, input } = part as Extract<typeof part, { type: "call" }>;
+  const call = sourced.part as NeutralCall;
   losses.options(sourced);
-  // The server reads an object alone.
-  if (input !== undefined && !isObject(input)) losses.add(index, `${kind}.input`);
-  const given = isObject(input) ? input : input === undefined ? {} : { input };
-  return { id, function: { name, arguments: given } };
+  return { id: call.id, function: { name: call.name, arguments: inputObject(call, sourced, losses) } };
 }
 
 function writeResult(sourced: SourcedPart, losses: Losses): OllamaMessage[] {
-  const { part, index, kind } = sourced;
+  const { part } = sourced;
   if (part.type !== "result") {
     losses.part(sourced);
     return [];
   }
   losses.options(sourced);
   loseFailure(sourced as SourcedResult, losses);
-  const { value } = part.output;
-  const media = value.type === "content" ? value.content.filter(({ type }) => type === "media") : [];
-  const images = media.flatMap((nested) => {
-    const at = { index, kind: `${kind}.media`, part: nested };
-    const image = imageOf(at);
-    if (image === undefined) losses.part(at);
-    else {
-      losses.filename(at);
-      losses.options(at);
-    }
-    return image === undefined ? [] : [image];
-  });
-  const said = value.type === "content" ? value.content.filter(({ type }) => type === "text") : [];
-  const texts = value.type === "content" ? { value: { ...value, content: said } } : part.output;
-  const content = outputText({ ...sourced, part: { ...part, output: texts } } as SourcedResult, losses);
+  const { text, media } = outputTextAndMedia(sourced as SourcedResult, imageOf, losses);
   return [
     {
       role: "tool",
-      content,
+      content: text,
       ...(part.name === undefined ? {} : { tool_name: part.name }),
       tool_call_id: part.id,
-      ...(images.length > 0 ? { images } : {}),
+      ...(media.length > 0 ? { images: media } : {}),
     },
   ];
 }

@@ -7,7 +7,7 @@ import {
   withMember,
 } from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
-import { base64Bytes } from "../media.ts";
+import { carriedFacts } from "../media.ts";
 import type { OllamaMessage } from "./messages.ts";
 import { type AnyToolCall, callsOf, imagesOf, thoughtOf, without } from "./parts.ts";
 
@@ -44,8 +44,7 @@ function visitImages(message: OllamaMessage, at: Visitor, of: Of): OllamaMessage
 }
 
 function imagePiece({ image }: { readonly image: Uint8Array | string }, of: Of): Piece {
-  const bytes = typeof image === "string" ? base64Bytes(image) : image.byteLength;
-  return { type: "media", mediaType: "image/*", bytes, data: image, of };
+  return { type: "media", ...carriedFacts(image), mediaType: "image/*", of };
 }
 
 function visitCalls(message: OllamaMessage, at: Visitor): OllamaMessage {

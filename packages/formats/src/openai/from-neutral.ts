@@ -2,6 +2,7 @@ import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, dataUrl, exactType, filenameOf, topType } from "../conversion/media.ts";
 import type { NeutralMessage, SourcedPart } from "../conversion/neutral.ts";
 import { inputText, loseFailure, outputText, type SourcedResult } from "../conversion/outputs.ts";
+import { textsOf } from "../conversion/texts.ts";
 import type {
   ChatAudioPart,
   ChatFilePart,
@@ -42,15 +43,7 @@ function said<P extends UserChatPart>(
 }
 
 function texts(parts: readonly SourcedPart[], losses: Losses): ChatTextPart[] {
-  return parts.flatMap((sourced): ChatTextPart[] => {
-    const { part } = sourced;
-    if (part.type !== "text") {
-      losses.part(sourced);
-      return [];
-    }
-    losses.options(sourced);
-    return [{ type: "text", text: part.text }];
-  });
+  return textsOf(parts, losses).map((text) => ({ type: "text", text }));
 }
 
 function userParts(parts: readonly SourcedPart[], losses: Losses): UserChatPart[] {

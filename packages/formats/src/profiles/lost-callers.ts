@@ -32,6 +32,5 @@ export function withoutLostCallers<M>(messages: readonly M[], format: MessageFor
     const parts = content.map(kept);
     return parts.some((part, index) => part !== content[index]) ? { ...message, content: parts } : message;
   };
-  const all = messages.map(keptIn);
-  return all.some((message, index) => message !== messages[index]) ? all : messages;
+  return messages.map(keptIn);
 }

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { setsSomething } from "./about.ts";
 import { methodOf } from "./method-of.ts";
 
 /** So that the model tells what the application says from what the user says. */
@@ -13,7 +14,7 @@ export function noteOf<M>(messages: readonly M[], format: MessageFormat<M>): M |
 
 /** Without what it sets: that is for the provider alone. */
 function textOf<M>(message: M, format: MessageFormat<M>): string {
-  const setting = format.sets?.(message).length ? format.inForce?.([message])[0] : undefined;
+  const setting = setsSomething(message, format) ? format.inForce?.([message])[0] : undefined;
   if (setting === message) return "";
   const set = new Set(setting === undefined ? [] : textsOf(setting, format));
   return textsOf(message, format)

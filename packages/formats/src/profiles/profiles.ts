@@ -146,6 +146,12 @@ const sdkNulls = {
   file_url: /^input_file$/,
   filename: /^input_file$/,
 };
+const noSdkMembers = {
+  rule: "extra-members",
+  members: sdkMembers,
+  nulls: sdkNulls,
+  source: "https://github.com/openai/openai-python/issues/2720",
+} as const satisfies ProviderRule;
 /** Of one report alone: the types of Anthropic's own package have no such member where it is sent. */
 const citationsOfCode = { citations: /code_execution_tool_result$/ };
 /** "For tool messages, only type `text` is supported", says its reference of content parts; images are taken all the same. */
@@ -226,12 +232,7 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
   settingsApart,
   // An image that was not made is looked for and not found.
   { rule: "unsent", source: "https://github.com/can1357/oh-my-pi/pull/3226" },
-  {
-    rule: "extra-members",
-    members: sdkMembers,
-    nulls: sdkNulls,
-    source: "https://github.com/openai/openai-python/issues/2720",
-  },
+  noSdkMembers,
 ]);
 
 /** Anthropic's Messages API, with a model that takes no prefilled answer and ties its thinking to one conversation. */
@@ -367,12 +368,7 @@ export const strict: ProfileRules = profileOf("strict", [
   { rule: "tool-names", pattern: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, source: converseToolUse },
   noReasoning,
   nothingUnsent,
-  {
-    rule: "extra-members",
-    members: { ...sdkMembers, ...citationsOfCode },
-    nulls: sdkNulls,
-    source: "https://github.com/openai/openai-python/issues/2720",
-  },
+  { ...noSdkMembers, members: { ...sdkMembers, ...citationsOfCode } },
   objectInput,
   textsAndImages,
   noAnswerFiles,

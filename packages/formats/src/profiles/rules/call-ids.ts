@@ -165,5 +165,3 @@ function madeUpIds<M>(message: M, format: MessageFormat<M>): ReadonlySet<string>
   });
   return new Set(ids.filter((id) => !given.has(id)));
 }
-
-/** Puts an id last among those under a key. */
