@@ -32,7 +32,7 @@ describeConformance(
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
-    fault: ({ step, ...how }) => mongoStore({ client: dying(watcher, step, how), database }),
+    fault: (options) => mongoStore({ client: dying(watcher, options), database }),
     ...serverAccess(
       () => ({ url, database }),
       () => watcher,

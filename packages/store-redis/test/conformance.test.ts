@@ -38,7 +38,7 @@ for (const { name, url = inject("redis70Url"), client, groups } of servers) {
       rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
       rawRemove: (memoryId, index) => rawRemove(redis, prefix, memoryId, index),
-      fault: ({ step, ...how }) => redisStore({ client: dying(client ?? redis, step, how), prefix }),
+      fault: (options) => redisStore({ client: dying(client ?? redis, options), prefix }),
       ...serverAccess({ url, prefix }, () => redis),
       given: () => ({
         store: redisStore({ client: client ?? redis, prefix }),
