@@ -1,6 +1,6 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { blamed, watched } from "./background.ts";
-import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
+import { type ConformanceCase, neededFrom, unmetNeed, unmetRequirement } from "./case.ts";
 import { checkHarness } from "./checks.ts";
 import type { ConformanceContext } from "./context.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
@@ -292,23 +292,16 @@ export class ConformanceSession {
         return index >= 0;
       },
       dying: async (step, how = {}) => {
-        const store = await offered(harness.fault, "fault")({ ...how, step });
+        const store = await neededFrom(harness, "fault")({ ...how, step });
         own.dying.push(store);
         return store;
       },
       given: async () => {
-        const given = await offered(harness.given, "given")();
+        const given = await neededFrom(harness, "given")();
         own.extra.push(given.store);
         return given;
       },
     };
     return context;
   }
-}
-
-/** A member that a case needs, and therefore has, unless the case forgot to say so. */
-function offered<T>(member: T | undefined, name: string): T {
-  if (member === undefined)
-    throw new Error(`The case uses ${name} of the harness without naming it in needs`);
-  return member;
 }
