@@ -108,7 +108,7 @@ export class ConformanceSession {
     const late = failure?.late ?? false;
     const cutOff = late && leftMs < ownMs;
     const hint = late && !cutOff ? await this.#whyLate(member.name) : [];
-    await outcome(this.#cleanUp(extra, dying, memoryIds), timeoutMs, new AbortController());
+    await outcome(this.#cleanUp(extra, dying, memoryIds), timeoutMs);
     return failure && { ...failure, cutOff, hint };
   }
 
@@ -194,7 +194,7 @@ export class ConformanceSession {
     const clients = new Set(this.#clients);
     this.#clients = undefined;
     const closing = Promise.allSettled([...clients].map(async (client) => client.close()));
-    await outcome(closing, this.#options.timeoutMs, new AbortController());
+    await outcome(closing, this.#options.timeoutMs);
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
