@@ -7,16 +7,16 @@
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { mutants } from "./checks/src/mutants.mjs";
+import { root } from "./checks/src/runner/workspace.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const [wanted = ""] = process.argv.slice(2);
 let survived = 0;
 
 for (const { package: folder, file, find, replace, test, caughtBy } of mutants) {
   if (!folder.includes(wanted)) continue;
-  const path = `${root}packages/${file}`;
+  const path = join(root, "packages", file);
   const source = readFileSync(path, "utf8");
   const restore = () => writeFileSync(path, source);
   process.once("exit", restore);
@@ -27,7 +27,7 @@ for (const { package: folder, file, find, replace, test, caughtBy } of mutants) 
   // The pattern of `-t` is a regular expression.
   const name = caughtBy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const run = spawnSync("npx", ["vitest", "run", test, "-t", name], {
-    cwd: `${root}packages/${folder}`,
+    cwd: join(root, "packages", folder),
     encoding: "utf8",
   });
   restore();

@@ -129,6 +129,18 @@ export function unmetNeed(
   return missing.length === 0 ? undefined : `has a harness without ${missing.join(" and ")}`;
 }
 
+/** A member that a case needs, and that the harness therefore has, unless the case forgot to say so. */
+export function neededFrom<Name extends HarnessRequirement>(
+  harness: ConformanceHarness,
+  name: Name,
+): NonNullable<ConformanceHarness[Name]> {
+  const member = harness[name];
+  if (member === undefined)
+    throw new Error(`The case uses ${name} of the harness without naming it in needs`);
+  // A harness may be of a class, whose methods use `this`.
+  return member.bind(harness) as typeof member;
+}
+
 /** The members that a harness lacks and that cases need which apply to the store: what they show is not shown. */
 export function lackingOf(
   members: readonly ConformanceCase[],

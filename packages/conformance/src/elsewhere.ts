@@ -1,5 +1,6 @@
 import type { ChatMemoryStore, StoreCapabilities, TurnkeepErrorCode } from "@turnkeep/core";
 import { TurnkeepError } from "@turnkeep/core/store-kit";
+import { neededFrom } from "./case.ts";
 import type { ConformanceContext } from "./context.ts";
 import type { ElsewhereModule } from "./harness.ts";
 import { ConformanceError } from "./support/expect.ts";
@@ -42,10 +43,7 @@ export async function withElsewhere(
   { harness, signal }: ConformanceContext,
   run: (client: ElsewhereClient) => Promise<void>,
 ): Promise<void> {
-  const named = await harness.elsewhere?.();
-  if (named === undefined)
-    throw new Error("The case uses elsewhere of the harness without naming it in needs");
-  const thread = await startThread(named);
+  const thread = await startThread(await neededFrom(harness, "elsewhere")());
   // A call that hangs there would keep this process from its end.
   signal.addEventListener("abort", thread.stop);
   try {

@@ -1,6 +1,6 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { blamed, watched } from "./background.ts";
-import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
+import { type ConformanceCase, neededFrom, unmetNeed, unmetRequirement } from "./case.ts";
 import { checkHarness } from "./checks.ts";
 import type { ConformanceContext } from "./context.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
@@ -108,7 +108,7 @@ export class ConformanceSession {
     const late = failure?.late ?? false;
     const cutOff = late && leftMs < ownMs;
     const hint = late && !cutOff ? await this.#whyLate(member.name) : [];
-    await outcome(this.#cleanUp(extra, dying, memoryIds), timeoutMs, new AbortController());
+    await outcome(this.#cleanUp(extra, dying, memoryIds), timeoutMs);
     return failure && { ...failure, cutOff, hint };
   }
 
@@ -194,7 +194,7 @@ export class ConformanceSession {
     const clients = new Set(this.#clients);
     this.#clients = undefined;
     const closing = Promise.allSettled([...clients].map(async (client) => client.close()));
-    await outcome(closing, this.#options.timeoutMs, new AbortController());
+    await outcome(closing, this.#options.timeoutMs);
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
@@ -292,23 +292,16 @@ export class ConformanceSession {
         return index >= 0;
       },
       dying: async (step, how = {}) => {
-        const store = await offered(harness.fault, "fault")({ ...how, step });
+        const store = await neededFrom(harness, "fault")({ ...how, step });
         own.dying.push(store);
         return store;
       },
       given: async () => {
-        const given = await offered(harness.given, "given")();
+        const given = await neededFrom(harness, "given")();
         own.extra.push(given.store);
         return given;
       },
     };
     return context;
   }
-}
-
-/** A member that a case needs, and therefore has, unless the case forgot to say so. */
-function offered<T>(member: T | undefined, name: string): T {
-  if (member === undefined)
-    throw new Error(`The case uses ${name} of the harness without naming it in needs`);
-  return member;
 }

@@ -18,11 +18,14 @@ export async function pass(ms: number): Promise<void> {
   }
 }
 
-/** What a case threw; `undefined`: it passed. `raised` resolves if something was thrown in the background. */
+/**
+ * What a case threw; `undefined`: it passed. `deadline` tells the case that its time is up, and `raised` resolves if
+ * something was thrown in the background.
+ */
 export async function outcome(
   running: Promise<unknown>,
   timeoutMs: number,
-  deadline: AbortController,
+  deadline?: AbortController,
   raised?: Promise<void>,
 ): Promise<Failure | undefined> {
   let late = false;
@@ -33,7 +36,7 @@ export async function outcome(
         ? `the case: expected an end within ${graceMs} ms after that, saw none`
         : `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
     );
-    deadline.abort(error);
+    deadline?.abort(error);
     return error;
   };
   try {
@@ -47,7 +50,7 @@ export async function outcome(
 /** Whether a call ends within so many milliseconds, however it does. */
 export async function ends(call: () => Promise<unknown>, ms: number): Promise<boolean> {
   const settled = Promise.allSettled([call()]);
-  return (await outcome(settled, ms, new AbortController())) === undefined;
+  return (await outcome(settled, ms)) === undefined;
 }
 
 /** What comes within so many milliseconds, or soon after `raised`; rejects with `late` where nothing does. */

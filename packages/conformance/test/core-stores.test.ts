@@ -1,6 +1,7 @@
 import { type ChatMemoryStore, inMemoryStore, keyValueStore } from "@turnkeep/core";
 import { type ConformanceHarness, failing, type HarnessCreateOptions } from "../src/index.ts";
 import { describeConformance } from "../src/vitest.ts";
+import { mapHooks } from "./map-hooks.ts";
 
 let offset = 0;
 const now = () => Date.now() + offset;
@@ -17,6 +18,7 @@ describeConformance(
 );
 
 const values = new Map<string, string>();
+const hooks = mapHooks(values);
 
 /** A store over the map, each write of which goes through `around`. */
 function overMap(
@@ -28,23 +30,10 @@ function overMap(
     now,
     durable: true,
     shared: true,
-    get: async (key) => {
-      const value = values.get(key);
-      return value === undefined ? undefined : { value, revision: value };
-    },
-    compareAndSet: (key, value, revision) =>
-      around(() => {
-        if (values.get(key) !== revision) return false;
-        values.set(key, value);
-        return true;
-      }),
-    delete: (key, revision) =>
-      around(() => (revision === undefined || values.get(key) === revision) && values.delete(key)),
-    list: async ({ after, limit }) =>
-      [...values.keys()]
-        .sort()
-        .filter((key) => after === undefined || key > after)
-        .slice(0, limit),
+    get: async (key) => hooks.get(key),
+    compareAndSet: (key, value, revision) => around(() => hooks.compareAndSet(key, value, revision)),
+    delete: (key, revision) => around(() => hooks.delete(key, revision)),
+    list: async (page) => hooks.list(page),
   });
 }
 
@@ -66,6 +55,7 @@ describeConformance("keyValueStore over a map", {
 });
 
 const alone = new Map<string, string>();
+const hooksAlone = mapHooks(alone);
 /** As a database does, it answers after other events have had their turn. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -76,16 +66,13 @@ const withoutListing: ConformanceHarness = {
       shared: true,
       get: async (key) => {
         await turn();
-        const value = alone.get(key);
-        return value === undefined ? undefined : { value, revision: value };
+        return hooksAlone.get(key);
       },
       compareAndSet: async (key, value, revision) => {
         await turn();
-        if (alone.get(key) !== revision) return false;
-        alone.set(key, value);
-        return true;
+        return hooksAlone.compareAndSet(key, value, revision);
       },
-      delete: (key, revision) => (revision === undefined || alone.get(key) === revision) && alone.delete(key),
+      delete: hooksAlone.delete,
     }),
   rawRead: (memoryId) => [alone.get(memoryId) ?? ""],
 };
@@ -96,6 +83,7 @@ describeConformance("keyValueStore without a listing", withoutListing, {
 });
 
 const small = new Map<string, string>();
+const hooksOfSmall = mapHooks(small);
 
 /** As etcd does: values of 1.5 MiB at most, and what is larger is refused in words of its own. */
 function checkSize(key: string, value: string): void {
@@ -119,23 +107,15 @@ describeConformance("keyValueStore over a database as small as etcd", {
       maxMemoryBytes: 1_500_000,
       get: async (key) => {
         checkKey(key);
-        const value = small.get(key);
-        return value === undefined ? undefined : { value, revision: value };
+        return hooksOfSmall.get(key);
       },
       compareAndSet: async (key, value, revision) => {
         checkKey(key);
         checkSize(key, value);
-        if (small.get(key) !== revision) return false;
-        small.set(key, value);
-        return true;
+        return hooksOfSmall.compareAndSet(key, value, revision);
       },
-      delete: async (key, revision) =>
-        (revision === undefined || small.get(key) === revision) && small.delete(key),
-      list: async ({ after, limit }) =>
-        [...small.keys()]
-          .sort()
-          .filter((key) => after === undefined || key > after)
-          .slice(0, limit),
+      delete: async (key, revision) => hooksOfSmall.delete(key, revision),
+      list: async (page) => hooksOfSmall.list(page),
     }),
   advance,
   rawRead: (memoryId) => [small.get(Buffer.from(memoryId).toString("hex")) ?? ""],

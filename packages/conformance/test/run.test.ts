@@ -1,12 +1,15 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { expect, test } from "vitest";
+import { neededFrom } from "../src/case.ts";
 import {
   type ConformanceCase,
   ConformanceError,
   type ConformanceGroup,
   type ConformanceHarness,
   cases,
+  type FaultOptions,
   formatReport,
+  type HarnessCreateOptions,
   runConformance,
 } from "../src/index.ts";
 import { normalizeOptions } from "../src/run.ts";
@@ -74,6 +77,24 @@ test("a harness with a misspelt member, or one that is no function, is refused",
     create = harness.create;
   }
   expect((await runConformance(new Mine(), { groups: ["order"] })).ok).toBe(true);
+});
+
+test("a harness may be of a class whose methods use `this`", async () => {
+  class Mine implements ConformanceHarness {
+    readonly #reference = referenceHarness();
+    create(options: HarnessCreateOptions) {
+      return this.#reference.create(options);
+    }
+    fault(options: FaultOptions) {
+      return neededFrom(this.#reference, "fault")(options);
+    }
+    given() {
+      return neededFrom(this.#reference, "given")();
+    }
+  }
+  const needing = cases.filter(({ needs }) => needs?.every((name) => name === "fault" || name === "given"));
+  const { counts } = await runConformance(new Mine(), { cases: needing });
+  expect(counts).toEqual({ passed: needing.length, failed: 0, warned: 0, skipped: 0 });
 });
 
 test("a harness that fails makes the run reject, with its own error", async () => {

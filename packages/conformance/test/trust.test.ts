@@ -11,6 +11,7 @@ import {
   runConformance,
 } from "../src/index.ts";
 import { sentences } from "../src/support/sentences.ts";
+import { mapHooks } from "./map-hooks.ts";
 import { referenceHarness } from "./reference-store.ts";
 
 function caseOf(name: string, run: ConformanceCase["run"]): ConformanceCase {
@@ -29,26 +30,8 @@ function wholeReport(harness: ConformanceHarness): Promise<ConformanceReport> {
 
 /** A database that forgets everything with its process, and says otherwise. */
 function boastful(durable = true): ConformanceHarness {
-  const values = new Map<string, string>();
-  return {
-    create: ({ ttlMs }) =>
-      keyValueStore<string>({
-        ttlMs,
-        durable,
-        shared: true,
-        get: (key) => {
-          const value = values.get(key);
-          return value === undefined ? undefined : { value, revision: value };
-        },
-        compareAndSet: (key, value, revision) => {
-          if (values.get(key) !== revision) return false;
-          values.set(key, value);
-          return true;
-        },
-        delete: (key, revision) =>
-          (revision === undefined || values.get(key) === revision) && values.delete(key),
-      }),
-  };
+  const { list: _, ...hooks } = mapHooks(new Map());
+  return { create: ({ ttlMs }) => keyValueStore<string>({ ttlMs, durable, shared: true, ...hooks }) };
 }
 
 test("what the harness does not offer is told first, in the verdict and on the badge", async () => {

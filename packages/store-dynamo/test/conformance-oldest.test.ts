@@ -1,4 +1,5 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { driverGroups, partOfTheKit } from "@turnkeep/store-tests";
 import { DynamoDBClient } from "dynamodb-oldest";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
@@ -17,14 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => client.destroy());
 
-// What differs between drivers is how they send and answer; the other groups are about what the store does with that,
-// and take minutes. All of them: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : (["basic", "versions", "replay", "payloads"] as const);
-
+// The other groups are about what the store does with what a driver answers, and take minutes.
 describeConformance(
   "DynamoDB, by one client of the SDK's 3.0.0 that all stores share",
   { create: ({ ttlMs }) => dynamoStore({ client, tableName, ttlMs }) },
-  { groups },
+  { groups: partOfTheKit(driverGroups) },
 );

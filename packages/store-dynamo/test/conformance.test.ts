@@ -19,7 +19,7 @@ describeConformance(
     rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),
-    fault: ({ step, ...how }) => dynamoStore({ client: dying(watcher, step, how), tableName }),
+    fault: (options) => dynamoStore({ client: dying(watcher, options), tableName }),
     ...serverAccess({ url, tableName }, watcher),
     given() {
       const client = newClient(url);

@@ -16,7 +16,7 @@ describeCrashes({
   many: 110,
   writes: 130,
   conflicts: 80,
-  open: (diesAt) => dynamoStore({ client: diesAt === undefined ? slow : dying(slow, diesAt), tableName }),
+  open: (step) => dynamoStore({ client: step === undefined ? slow : dying(slow, { step }), tableName }),
   openLate: () => dynamoStore({ client: hurried(slow), tableName }),
   async expectClean(memoryId, kept) {
     expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());

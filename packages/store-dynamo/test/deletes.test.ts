@@ -110,7 +110,7 @@ test("a delete whose process dies anywhere is finished by the next delete, and h
     for (const beginsAnew of [false, true]) {
       const memoryId = randomUUID();
       await begun(memoryId);
-      const store = dynamoStore({ client: dying(client, step), tableName });
+      const store = dynamoStore({ client: dying(client, { step }), tableName });
       isDone = await store.deleteMessages(memoryId).then(
         () => true,
         () => false,

@@ -158,7 +158,7 @@ describe("an update of more rows than a transaction takes", () => {
     );
     for (const [index, { step }] of steps.entries()) {
       const prefix = await copied(`dies ${step}/`);
-      await open(prefix, dying(client, step))
+      await open(prefix, dying(client, { step }))
         .updateMessages(memoryId, change)
         .catch(() => {});
       const store = open(prefix);

@@ -102,7 +102,7 @@ describe.each(kinds)("an update %s", (name, begin, changeOf) => {
     const seen = new Set<string>();
     for (let step = 1, isDone = false; !isDone; step++) {
       await store.updateMessages(name, begin);
-      const mortal = dynamoStore({ client: dying(client, step), tableName });
+      const mortal = dynamoStore({ client: dying(client, { step }), tableName });
       isDone = await mortal.updateMessages(name, change).then(
         () => true,
         () => false,
@@ -131,7 +131,7 @@ test("a beginning that dies shows nowhere, and a sweep removes it", async () => 
   const begin = update(null, 202, { owner: "dies", append: messages(1, 201) });
   for (let step = 1, isDone = false; !isDone; step++) {
     const memoryId = `dies ${step}`;
-    const mortal = dynamoStore({ client: dying(client, step), tableName });
+    const mortal = dynamoStore({ client: dying(client, { step }), tableName });
     isDone = await mortal.updateMessages(memoryId, begin).then(
       () => true,
       () => false,
@@ -147,7 +147,7 @@ test("a beginning that dies shows nowhere, and a sweep removes it", async () => 
 }, 60_000);
 
 test("what is staged is given up after an hour, and not before", async () => {
-  const mortal = dynamoStore({ client: dying(client, 3), tableName });
+  const mortal = dynamoStore({ client: dying(client, { step: 3 }), tableName });
   await expect(mortal.updateMessages("hour", update(null, 2, { append: [large(1)] }))).rejects.toThrow();
   expect(await later(() => store.sweep(), 59)).toEqual({ removed: 0 });
   expect(await itemsIn(client, tableName, "memory:hour")).not.toEqual([]);
@@ -184,7 +184,7 @@ test.each<[string, MemoryUpdate, Partial<MemoryUpdate>]>([
 test("an interrupted delete is absent at once, and a sweep removes the rest", async () => {
   for (let step = 1, isDone = false; !isDone; step++) {
     await store.updateMessages("deleted", update(null, 202, { owner: "deleted", append: messages(1, 201) }));
-    const mortal = dynamoStore({ client: dying(client, step), tableName });
+    const mortal = dynamoStore({ client: dying(client, { step }), tableName });
     isDone = await mortal.deleteMessages("deleted").then(
       () => true,
       () => false,

@@ -156,7 +156,7 @@ describe("operations and units, as the README's table says", () => {
     const move = [{ seq: 1, to: "evicted" as const }];
     const begin = update(null, 2, { append: [sized(1, 2 * 1024 * 1024)], move });
     await store.updateMessages("parts", begin);
-    const mortal = dynamoStore({ client: dying(client, 3), tableName });
+    const mortal = dynamoStore({ client: dying(client, { step: 3 }), tableName });
     const dies = update(begin.version, 6, { append: [sized(5, 40_000)] });
     await expect(mortal.updateMessages("parts", dies)).rejects.toThrow();
     const append = [message(3), sized(8, 4_000)];

@@ -168,12 +168,8 @@ export function isRead({ operation }: Sent): boolean {
  * A client whose `step`-th write fails: unless it is told otherwise, nothing after it takes place. Who waits for it goes on
  * when what was sent before has arrived.
  */
-export function dying(
-  client: DynamoClient,
-  step: number,
-  how: Omit<FaultOptions, "step"> = {},
-): DynamoClient {
-  const fault = failing({ ...how, step });
+export function dying(client: DynamoClient, options: FaultOptions): DynamoClient {
+  const fault = failing(options);
   const sent: Promise<unknown>[] = [];
   return wrapped(client, async (command, send) => {
     let answered: (() => void) | undefined;

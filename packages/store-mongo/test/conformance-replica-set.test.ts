@@ -24,7 +24,7 @@ describeConformance("a replica set of three, by a url", {
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
-  fault: ({ step, ...how }) => mongoStore({ client: dying(watcher, step, how), database }),
+  fault: (options) => mongoStore({ client: dying(watcher, options), database }),
 });
 
 // Whatever a client is set to, the store has its own way of reading and writing.

@@ -1,4 +1,5 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { driverGroups, partOfTheKit } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { MongoClient as MongoClient6 } from "mongodb6";
 import { afterAll, beforeAll, inject } from "vitest";
@@ -23,11 +24,7 @@ afterAll(async () => {
   await older.close();
 });
 
-// What a replica set answers is tried in full beside this. All groups: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : (["basic", "versions", "replay", "payloads", "list", "ttl", "errors", "lifecycle"] as const);
-
+// What a replica set answers is tried in full beside this.
 describeConformance(
   "a standalone MongoDB, by a url",
   {
@@ -35,7 +32,7 @@ describeConformance(
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
-    fault: ({ step, ...how }) => mongoStore({ client: dying(watcher, step, how), database }),
+    fault: (options) => mongoStore({ client: dying(watcher, options), database }),
     ...serverAccess(
       () => ({ url, database }),
       () => watcher,
@@ -45,15 +42,15 @@ describeConformance(
       isOpen: async () => (await watcher.db("admin").command({ ping: 1 })).ok === 1,
     }),
   },
-  { groups },
+  { groups: partOfTheKit([...driverGroups, "list", "ttl", "errors", "lifecycle"]) },
 );
 
-// The same server: what may differ is how a driver sends and answers.
+// The same server.
 describeConformance(
   "a standalone MongoDB, by one client of mongodb 6.0 that all stores share",
   {
     create: ({ ttlMs }) => mongoStore({ client: older, database, ttlMs }),
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   },
-  { groups: ["basic", "versions", "replay", "payloads"] },
+  { groups: driverGroups },
 );

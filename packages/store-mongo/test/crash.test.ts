@@ -2,7 +2,7 @@ import { describeCrashes, message, stumble, update } from "@turnkeep/store-tests
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { dyingAt, intercepted, migrated, newDatabase } from "./support.ts";
+import { dying, dyingAt, intercepted, migrated, newDatabase } from "./support.ts";
 
 const url = inject("mongoUrl");
 const database = newDatabase();
@@ -23,8 +23,8 @@ describeCrashes({
   many: 110,
   writes: 9,
   conflicts: 2_000,
-  open(diesAt) {
-    const die = diesAt === undefined ? () => {} : dyingAt(diesAt);
+  open(step) {
+    const die = step === undefined ? () => {} : dyingAt({ step });
     const before = (method: string): Promise<void> => {
       die(method);
       return stumble();
@@ -58,7 +58,7 @@ test("the next append settles what a write that died has left", async () => {
   await healthy.updateMessages(memoryId, begin);
   const remove = update(begin.version, 3, { move: [{ seq: 1, to: "removed" }] });
   // The document refuses to be changed by who does not know the row, then is changed; and it dies before it deletes the row.
-  await mongoStore({ client: intercepted(client, dyingAt(3)), database }).updateMessages(memoryId, remove);
+  await mongoStore({ client: dying(client, { step: 3 }), database }).updateMessages(memoryId, remove);
   expect(await rows()).toBe(1);
   await healthy.updateMessages(memoryId, update(remove.version, 4, { append: [message(3)] }));
   expect(await rows()).toBe(0);

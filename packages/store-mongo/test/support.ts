@@ -109,13 +109,13 @@ const writes = new Set([
 ]);
 
 /** A client whose `step`-th write (from 1) fails: unless it is told otherwise, the process is gone then. */
-export function dying(client: Driver, step: number, how: Omit<FaultOptions, "step"> = {}): MongoClient {
-  return intercepted(client, dyingAt(step, how));
+export function dying(client: Driver, options: FaultOptions): MongoClient {
+  return intercepted(client, dyingAt(options));
 }
 
 /** Throws instead of the `step`-th write, and from then on, unless it is told otherwise. */
-export function dyingAt(step: number, how: Omit<FaultOptions, "step"> = {}): (method: string) => unknown {
-  const fault = failing({ ...how, step });
+export function dyingAt(options: FaultOptions): (method: string) => unknown {
+  const fault = failing(options);
   return (method) => (writes.has(method) ? fault.write() : fault.read());
 }
 

@@ -1,6 +1,6 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type PgBouncer, startPgBouncer } from "@turnkeep/servers";
-import { appendUntilDone } from "@turnkeep/store-tests";
+import { appendUntilDone, partOfTheKit, serverGroups } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
@@ -31,18 +31,11 @@ test("migrates once for many at once", async () => {
 });
 
 // The server is the one that the whole kit ran on: what may differ is what a session keeps between statements, and how
-// calls begin and end. All groups: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : ([
-      ...["basic", "order", "atomicity", "versions", "replay", "states", "history", "list", "payloads"],
-      ...["isolation", "errors", "lifecycle", "model"],
-    ] as const);
-
+// calls begin and end.
 describeConformance(
   "Postgres behind PgBouncer in transaction mode",
   { create: ({ ttlMs }) => postgresStore({ url, ttlMs }), ...rawAccess(() => direct) },
-  { groups },
+  { groups: partOfTheKit([...serverGroups, "list", "payloads", "isolation"]) },
 );
 
 test("more clients than PgBouncer has connections append to one memory, and all land", async () => {

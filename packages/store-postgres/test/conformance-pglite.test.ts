@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { describeConformance } from "@turnkeep/conformance/vitest";
-import { message, update } from "@turnkeep/store-tests";
+import { message, partOfTheKit, serverGroups, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { rawAccess, recording } from "./support.ts";
@@ -27,24 +27,7 @@ async function storeIn(client: PGlite, ttlMs?: number): Promise<PostgresStore> {
   return store;
 }
 
-// The same engine as Postgres, in this process. All groups: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : ([
-      ...[
-        "basic",
-        "order",
-        "atomicity",
-        "versions",
-        "replay",
-        "states",
-        "history",
-        "errors",
-        "lifecycle",
-        "model",
-      ],
-    ] as const);
-
+// The same engine as Postgres, in this process.
 describeConformance(
   "PGlite in a folder",
   {
@@ -55,7 +38,7 @@ describeConformance(
     },
     ...rawAccess(() => onDisk),
   },
-  { groups },
+  { groups: partOfTheKit(serverGroups) },
 );
 
 // The same database: what differs is what survives.

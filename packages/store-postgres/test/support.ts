@@ -108,13 +108,9 @@ async function placesOf(client: PostgresClient, memoryId: string): Promise<Place
   return rows as Place[];
 }
 
-/** A client whose statement of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
-export function dying(
-  client: PostgresClient,
-  step: number,
-  how: Omit<FaultOptions, "step"> = {},
-): PostgresClient {
-  const fault = failing({ ...how, step });
+/** A client whose statement number `step`, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(client: PostgresClient, options: FaultOptions): PostgresClient {
+  const fault = failing(options);
   return {
     async query(text, values) {
       const answered = fault.write();
@@ -157,7 +153,7 @@ export function rawAccess(
     rawRead: (memoryId) => rawRead(client(), memoryId),
     rawWrite: (memoryId, texts) => rawWrite(client(), memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(client(), memoryId, index),
-    fault: ({ step, ...how }) => postgresStore({ client: dying(client(), step, how) }),
+    fault: (options) => postgresStore({ client: dying(client(), options) }),
     given: () => ({
       store: postgresStore({ client: client() }),
       isOpen: () =>

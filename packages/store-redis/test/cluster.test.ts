@@ -192,7 +192,7 @@ describe("a cluster of three masters with a replica each", () => {
     rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(cluster, prefix, memoryId, index),
-    fault: ({ step, ...how }) => redisStore({ client: dying(cluster, step, how), prefix }),
+    fault: (options) => redisStore({ client: dying(cluster, options), prefix }),
     given: () => ({
       store: redisStore({ client: cluster, prefix }),
       isOpen: () => cluster.status === "ready",

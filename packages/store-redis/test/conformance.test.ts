@@ -1,4 +1,5 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { partOfTheKit, serverGroups } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
 import { afterAll, beforeAll, describe, inject } from "vitest";
@@ -9,23 +10,7 @@ import { dying, newPrefix, rawRead, rawRemove, rawWrite, serverAccess } from "./
 const oldest = new ioredis5.default(inject("redis70Url"));
 afterAll(() => oldest.disconnect());
 
-// Another server of the kind: what may differ is how it runs the scripts. All groups: see CONTRIBUTING.md.
-const ofAnotherServer = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : ([
-      ...[
-        "basic",
-        "order",
-        "atomicity",
-        "versions",
-        "replay",
-        "states",
-        "history",
-        "errors",
-        "lifecycle",
-        "model",
-      ],
-    ] as const);
+const ofAnotherServer = partOfTheKit(serverGroups);
 
 const servers = [
   { name: "Redis 8.2, by a url", url: inject("redisUrl") },
@@ -53,7 +38,7 @@ for (const { name, url = inject("redis70Url"), client, groups } of servers) {
       rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
       rawRemove: (memoryId, index) => rawRemove(redis, prefix, memoryId, index),
-      fault: ({ step, ...how }) => redisStore({ client: dying(client ?? redis, step, how), prefix }),
+      fault: (options) => redisStore({ client: dying(client ?? redis, options), prefix }),
       ...serverAccess({ url, prefix }, () => redis),
       given: () => ({
         store: redisStore({ client: client ?? redis, prefix }),
@@ -76,13 +61,10 @@ describe("the general script alone", () => {
     call: async (command, args) => (args[0] === scripts.plain.sha ? "other" : redis.call(command, args)),
   };
 
-  // The same server: what may differ is what the lean script writes, the plain append. All groups: see CONTRIBUTING.md.
-  const groups = process.env.TURNKEEP_THOROUGH
-    ? undefined
-    : (["basic", "order", "versions", "replay", "model"] as const);
+  // The same server: what may differ is what the lean script writes, the plain append.
   describeConformance(
     "does what the lean one does",
     { create: ({ ttlMs }) => redisStore({ client, prefix, ttlMs }) },
-    { groups },
+    { groups: partOfTheKit(["basic", "order", "versions", "replay", "model"]) },
   );
 });

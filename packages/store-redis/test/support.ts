@@ -130,9 +130,9 @@ async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]>
   }));
 }
 
-/** A client whose command of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
-export function dying(client: RedisClient, step: number, how: Omit<FaultOptions, "step"> = {}): RedisClient {
-  const fault = failing({ ...how, step });
+/** A client whose command number `step`, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(client: RedisClient, options: FaultOptions): RedisClient {
+  const fault = failing(options);
   return {
     async call(command, args) {
       const answered = fault.write();

@@ -1,5 +1,6 @@
 import { createClient } from "@libsql/client";
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { driverGroups, partOfTheKit } from "@turnkeep/store-tests";
 import { afterAll } from "vitest";
 import { harnessOver } from "./harness.ts";
 import { connectionsTo, newFile, openLibsql } from "./support.ts";
@@ -7,11 +8,7 @@ import { connectionsTo, newFile, openLibsql } from "./support.ts";
 const open = connectionsTo(newFile());
 describeConformance("SQLite in a file, by libsql", harnessOver(open));
 
-// The same engine: what may differ is how a driver sends and answers. All groups: see CONTRIBUTING.md.
-const ofAnotherDriver = process.env.TURNKEEP_THOROUGH
-  ? undefined
-  : (["basic", "versions", "replay", "payloads"] as const);
-
+// The same engine.
 const file = newFile();
 openLibsql(file).close();
 const clients = [1, 2].map(() => createClient({ url: `file:${file}` }));
@@ -22,7 +19,7 @@ let used = 0;
 describeConformance(
   "SQLite in a file, by @libsql/client",
   harnessOver(() => clients[used++ % clients.length] as (typeof clients)[number]),
-  { groups: ofAnotherDriver },
+  { groups: partOfTheKit(driverGroups) },
 );
 
 const inMemory = openLibsql(":memory:");

@@ -9,8 +9,17 @@ import {
   conformanceGroups,
 } from "@turnkeep/conformance";
 import { newerNode } from "@turnkeep/servers";
-import { bundled } from "@turnkeep/store-tests/processes";
+import { bundled, partOfTheKit } from "@turnkeep/store-tests";
 import { beforeAll, describe, type TestContext, test } from "vitest";
+
+/** The same engine: what may differ is how a driver sends and answers. */
+export const groupsElsewhere: readonly ConformanceGroup[] | undefined = partOfTheKit([
+  "basic",
+  "atomicity",
+  "versions",
+  "replay",
+  "lifecycle",
+]);
 
 /** Time for the kit in another process, which bounds a hang and nothing else. */
 const longestMs = 600_000;

@@ -29,13 +29,9 @@ export function through(
   };
 }
 
-/** A client whose write of that number, from 1, fails: unless it is told otherwise, the process is gone then. */
-export function dying(
-  client: SqliteClient,
-  step: number,
-  how: Omit<FaultOptions, "step"> = {},
-): LibsqlClient {
-  const fault = failing({ ...how, step });
+/** A client whose write number `step`, from 1, fails: unless it is told otherwise, the process is gone then. */
+export function dying(client: SqliteClient, options: FaultOptions): LibsqlClient {
+  const fault = failing(options);
   return through(client, async (work, texts) => {
     const isRead = texts.every((text) => /^(?:select|with)\b/i.test(text));
     const answered = isRead ? fault.read() : fault.write();
@@ -104,7 +100,7 @@ export function harnessOver(open: () => SqliteClient): ConformanceHarness {
     rawRead: async (memoryId) => (await placesOf(query, memoryId)).map(({ text }) => text),
     rawWrite: (memoryId, texts) => rawWrite(query, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(query, memoryId, index),
-    fault: ({ step, ...how }) => sqliteStore({ client: dying(open(), step, how) }),
+    fault: (options) => sqliteStore({ client: dying(open(), options) }),
     given() {
       const client = open();
       const isOpen = (): Promise<boolean> =>

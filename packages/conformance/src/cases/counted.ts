@@ -1,4 +1,4 @@
-import { type ConformanceCase, inGroup } from "../case.ts";
+import { type ConformanceCase, inGroup, neededFrom } from "../case.ts";
 import { expectThat } from "../support/expect.ts";
 import { sentences } from "../support/sentences.ts";
 
@@ -10,7 +10,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     sentence: sentences.readSteps,
     needs,
     async run(context) {
-      const { store, count } = await countedClient(context);
+      const { store, count } = await neededFrom(context.harness, "counted")();
       const memory = context.memory(undefined, store);
       const { readSteps } = context.capabilities;
       await memory.commit({ append: 20, head: "1", owner: context.unique() });
@@ -33,7 +33,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     requires: { delta: true },
     needs,
     async run(context) {
-      const { store, count } = await countedClient(context);
+      const { store, count } = await neededFrom(context.harness, "counted")();
       const memory = context.memory(undefined, store);
       const payload = JSON.stringify("x".repeat(1000));
       const append = Array.from({ length: 600 }, () => ({ payload }));
@@ -47,10 +47,3 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
 ]);
-
-async function countedClient({ harness }: Parameters<ConformanceCase["run"]>[0]) {
-  const client = await harness.counted?.();
-  if (client === undefined)
-    throw new Error("The case uses counted of the harness without naming it in needs");
-  return client;
-}

@@ -3,7 +3,8 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectEqual, expectSecret, expectThat, named } from "../support/expect.ts";
-import { listedIds, wholeList } from "../support/listed.ts";
+import { idsOf, listedIds, wholeList } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
 import { sentences } from "../support/sentences.ts";
 
 /** What becomes of a stored text, by its index. */
@@ -64,10 +65,7 @@ async function expectBearable(context: ConformanceContext, index: number): Promi
     if (ended.status === "rejected")
       expectNamed(`${method} of a memory ${what}`, ended.reason, { memoryId: damaged.id, secret });
   }
-  for (const memory of [before, after]) await memory.check(`beside a memory ${what}`, other);
-  if (capabilities.list) await expectFound(store, owner, [before.id, after.id]);
-  await named(`sweep beside a memory ${what}`, store.sweep());
-  for (const memory of [before, after]) await memory.commit({ append: 1 });
+  await expectUnharmed(context, owner, [before, after], `a memory ${what}`);
   await damaged.delete();
   await damaged.check(`that was deleted, ${what}`);
   await damaged.commit({ append: 1, owner: context.unique() });
@@ -76,7 +74,7 @@ async function expectBearable(context: ConformanceContext, index: number): Promi
 }
 
 async function expectContained(context: ConformanceContext, what: string, change: Damage): Promise<void> {
-  const { store, other, capabilities } = context;
+  const { store, capabilities } = context;
   const owner = context.unique();
   const secret = `secret-${context.unique()}`;
   const [before, damaged, after] = [context.memory(), context.memory(), context.memory()];
@@ -105,10 +103,7 @@ async function expectContained(context: ConformanceContext, what: string, change
       expectNamed(`getHistory of a record that was ${what}`, page.reason, { memoryId: damaged.id, secret });
   }
 
-  for (const memory of [before, after]) await memory.check(`beside a record that was ${what}`, other);
-  if (capabilities.list) await expectFound(store, owner, [before.id, after.id]);
-  await store.sweep();
-  for (const memory of [before, after]) await memory.commit({ append: 1 });
+  await expectUnharmed(context, owner, [before, after], `a record that was ${what}`);
   await damaged.delete();
   await damaged.check(`of a record that was ${what}, then deleted`);
   await damaged.commit({ append: 1 });
@@ -124,6 +119,19 @@ function expectNamed(
   expectThat(`${what} is CORRUPT_RECORD`, corrupt, describeError(error));
   expectEqual(`the memory that the error for ${what} names`, error.details.memoryId, memoryId);
   expectSecret(`the error for ${what}`, error, secret);
+}
+
+/** Fails unless the memories beside what is damaged are as they were, are found, outlive a sweep and go on. */
+async function expectUnharmed(
+  { store, other, capabilities }: ConformanceContext,
+  owner: string,
+  memories: readonly TestMemory[],
+  damaged: string,
+): Promise<void> {
+  for (const memory of memories) await memory.check(`beside ${damaged}`, other);
+  if (capabilities.list) await expectFound(store, owner, idsOf(memories));
+  await named(`sweep beside ${damaged}`, store.sweep());
+  for (const memory of memories) await memory.commit({ append: 1 });
 }
 
 async function expectFound(store: ChatMemoryStore, owner: string, ids: readonly string[]): Promise<void> {

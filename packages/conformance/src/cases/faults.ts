@@ -1,6 +1,6 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
-import { type ConformanceCase, inGroup } from "../case.ts";
+import { type ConformanceCase, inGroup, neededFrom } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { everyCall } from "../support/calls.ts";
 import { describeError, expectEqual, expectSecret, expectThat, named } from "../support/expect.ts";
@@ -127,9 +127,7 @@ export const toldFaultsCases: readonly ConformanceCase[] = inGroup("errors", [
     needs: ["unreachable"],
     heavy: true,
     async run(context) {
-      const unreachable = await context.harness.unreachable?.();
-      if (unreachable === undefined) return;
-      const { store, secret } = unreachable;
+      const { store, secret } = await neededFrom(context.harness, "unreachable")();
       try {
         const { inspect } = await import("node:util");
         const memory = context.memory();

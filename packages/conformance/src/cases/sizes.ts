@@ -209,10 +209,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     async run(context) {
       const memory = context.memory();
       for (let thousands = 0; thousands < 5; thousands++) await memory.commit({ append: 1000 });
-      await memory.check("of 5,000 live messages");
-      const live = memory.model.seqs("live");
-      await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
-      await memory.check("after 5,000 messages were superseded");
+      await supersedeAll(memory, "5,000");
     },
   },
   {
@@ -223,10 +220,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: 12_000 });
-      await memory.check("of 12,000 live messages");
-      const live = memory.model.seqs("live");
-      await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
-      await memory.check("after 12,000 messages were superseded");
+      await supersedeAll(memory, "12,000");
     },
   },
 ]);
@@ -241,6 +235,14 @@ async function refuse(context: ConformanceContext, over: { payload: string }): P
   );
   await memory.check("after a beginning that was refused");
   await expectUnlisted("after a beginning that was refused", context.store, owner, memory);
+}
+
+/** Supersedes so many live messages in one update, which must be there before it. */
+async function supersedeAll(memory: TestMemory, count: string): Promise<void> {
+  await memory.check(`of ${count} live messages`);
+  const live = memory.model.seqs("live");
+  await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
+  await memory.check(`after ${count} messages were superseded`);
 }
 
 /** The other ways to messages by these seqs: by their ids, and from the newest on. */
