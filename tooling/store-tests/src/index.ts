@@ -4,9 +4,11 @@ export { describeUnanswered, expectGivesUpAfter, type OpenStore } from "./connec
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
 export { gate } from "./gate.ts";
+export { historyOf } from "./history.ts";
 export { describeLoad } from "./load.ts";
 export { changed, type Kept, liveOf } from "./model.ts";
 export { mortal, stumble } from "./mortal.ts";
+export { OperationLog } from "./operations.ts";
 export { describeOptions, type StoreFactory } from "./options.ts";
 export { bundled } from "./processes.ts";
 export { type NetworkProxy, startProxy } from "./proxy.ts";
