@@ -1,7 +1,7 @@
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatMemories, ChatMemory } from "@turnkeep/core";
-import { langchainFormat } from "./format.ts";
+import { copyOf } from "./format/dict.ts";
 import { memoryOf } from "./memory-of.ts";
 
 /** Which conversation a {@link TurnkeepChatMessageHistory} is of. */
@@ -59,7 +59,7 @@ export class TurnkeepChatMessageHistory extends BaseListChatMessageHistory {
     const query = { states: ["live", "evicted"], limit: 1000 } as const;
     for await (const page of this.memory.historyPages(query)) {
       for (const error of page.errors) throw error;
-      messages.push(...page.messages.map(({ message }) => thawed(message)));
+      messages.push(...page.messages.map(({ message }) => copyOf(message)));
     }
     return messages;
   }
@@ -81,9 +81,4 @@ export class TurnkeepChatMessageHistory extends BaseListChatMessageHistory {
   override async clear(): Promise<void> {
     await this.memory.clear();
   }
-}
-
-/** A message of a memory is frozen, and frameworks write into theirs. */
-export function thawed(message: BaseMessage): BaseMessage {
-  return langchainFormat.decode(langchainFormat.encode(message));
 }

@@ -13,7 +13,7 @@ import { createChatMemory, isTurnkeepError } from "@turnkeep/core";
 import { redact } from "@turnkeep/core/processors";
 import { bedrock, gemini, strict, validate } from "@turnkeep/formats/profiles";
 import { describe, expect, it } from "vitest";
-import { toDict } from "../src/format/dict.ts";
+import { copyOf, toDict } from "../src/format/dict.ts";
 import { dictFormat } from "../src/format.ts";
 import { langchainFormat } from "../src/index.ts";
 import { samples, withDocument } from "./samples.ts";
@@ -55,6 +55,34 @@ it("keeps an artifact of a class as JSON would", () => {
   expect((again(withDocument()) as ToolMessage).artifact).toEqual([
     { pageContent: "A fjord is deep.", metadata: { page: 3, at: new Date(0) } },
   ]);
+});
+
+it("copies a message as the codec brings it back, and shares nothing with it", () => {
+  for (const message of [...Object.values(samples()), withDocument()]) {
+    const copy = copyOf(message);
+    expect(copy).toBeInstanceOf(message.constructor);
+    expect(toDict(copy)).toEqual(toDict(again(message)));
+  }
+  const artifact = {
+    bytes: new Uint8Array([1, 2]),
+    buffer: new Uint8Array([3, 4]).buffer,
+    at: new Date(0),
+    link: new URL("https://example.com/one"),
+    rows: [{ n: 1 }],
+  };
+  const copy = copyOf(new ToolMessage({ content: "", tool_call_id: "call-1", artifact })) as ToolMessage;
+  artifact.bytes[0] = 9;
+  new Uint8Array(artifact.buffer)[0] = 9;
+  artifact.at.setTime(9);
+  artifact.link.pathname = "/nine";
+  artifact.rows.push({ n: 9 });
+  expect(copy.artifact).toEqual({
+    bytes: new Uint8Array([1, 2]),
+    buffer: new Uint8Array([3, 4]).buffer,
+    at: new Date(0),
+    link: new URL("https://example.com/one"),
+    rows: [{ n: 1 }],
+  });
 });
 
 it.each([

@@ -58,12 +58,13 @@ export class Statements {
    * they write what is there already.
    */
   update(memoryId: string, update: FoldedUpdate): [...Statement<never>[], Statement<LookRow>] {
-    const look = this.look(memoryId, namedSeqs(update));
+    const named = namedSeqs(update);
+    const look = this.look(memoryId, named);
     if (update.expected !== null) {
       return [this.#head(memoryId, update), ...this.#rows(memoryId, update), look];
     }
     // What names messages of a memory that is to begin contradicts itself.
-    if (namedSeqs(update).length > 0) return [look];
+    if (named.length > 0) return [look];
     return [...this.#begin(memoryId, update), ...this.#rows(memoryId, update), look];
   }
 

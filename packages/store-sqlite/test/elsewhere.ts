@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import {
   type ConformanceGroup,
@@ -27,18 +28,18 @@ const longestMs = 600_000;
 /** The kit, with what it is made of, becomes part of a program. */
 const brings = /^(?:@turnkeep\/|fast-check|pure-rand)/;
 
-/** Runs a program of this folder in a Node that has `node:sqlite`. It prints where it has written its answer, as JSON. */
+/** Runs a program of this folder in a Node that has `node:sqlite`. It writes its answer, as JSON, to the file named first. */
 async function answerOf<T>(program: URL, args: readonly string[]): Promise<T> {
   const file = await bundled(program, { brings });
-  const { stdout } = await promisify(execFile)(newerNode(), [file, ...args], {
-    maxBuffer: 64 * 1024 * 1024,
-    env: { ...process.env, NODE_NO_WARNINGS: "1" },
-  });
-  const answer = stdout.trim();
+  const folder = mkdtempSync(join(tmpdir(), "turnkeep-answer-"));
+  const answer = join(folder, "results.json");
   try {
+    await promisify(execFile)(newerNode(), [file, answer, ...args], {
+      env: { ...process.env, NODE_NO_WARNINGS: "1" },
+    });
     return JSON.parse(readFileSync(answer, "utf8")) as T;
   } finally {
-    rmSync(dirname(answer), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,9 @@
-import { type ConformanceHarness, type FaultOptions, failing } from "@turnkeep/conformance";
+import {
+  type ConformanceHarness,
+  type ConformanceResult,
+  type FaultOptions,
+  failing,
+} from "@turnkeep/conformance";
 import { driverOf, type LibsqlClient, type SqliteClient, type SqliteValue } from "../src/drivers.ts";
 import { sqliteStore } from "../src/index.ts";
 
@@ -111,4 +116,9 @@ export function harnessOver(open: () => SqliteClient): ConformanceHarness {
       return { store: sqliteStore({ client }), isOpen };
     },
   };
+}
+
+/** Results for another process: what was thrown stays here, and its message is among them. */
+export function sent(results: readonly ConformanceResult[]): string {
+  return JSON.stringify(results, (name, value) => (name === "error" ? undefined : value));
 }

@@ -5,10 +5,10 @@ import { type ConformanceGroup, type ConformanceHarness, runConformance } from "
 import BetterSqlite3 from "better-sqlite3";
 import { nodeSqlite } from "../src/drivers.ts";
 import { type SqliteClient, sqliteStore } from "../src/index.ts";
-import { harnessOver } from "./harness.ts";
+import { harnessOver, sent } from "./harness.ts";
 
-// Runs the kit where Node has node:sqlite, and prints where it has written the results.
-const [kind, ...groups] = process.argv.slice(2);
+// Runs the kit where Node has node:sqlite, and writes the results to the file named first.
+const [answer = "", kind, ...groups] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "turnkeep-sqlite-"));
 const file = join(folder, "chat.db");
 
@@ -40,11 +40,6 @@ const harnesses: Readonly<Record<string, () => ConformanceHarness>> = {
 const harness = harnesses[kind ?? ""];
 if (harness === undefined) throw new Error(`There is no client ${kind}`);
 const { results } = await runConformance(harness(), { groups: groups as ConformanceGroup[] });
-const answer = join(mkdtempSync(join(tmpdir(), "turnkeep-answer-")), "results.json");
-writeFileSync(
-  answer,
-  JSON.stringify(results, (name, value) => (name === "error" ? undefined : value)),
-);
-console.log(answer);
+writeFileSync(answer, sent(results));
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);

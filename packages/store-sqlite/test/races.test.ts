@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { createChatMemory } from "@turnkeep/core";
 import {
   appendUntilDone,
   expectAppendsToLand,
   expectWholeUpdates,
+  historyOf,
   message,
   messages,
+  OperationLog,
   update,
 } from "@turnkeep/store-tests";
 import { bundled, startWriter } from "@turnkeep/store-tests/processes";
@@ -158,27 +160,12 @@ test("a writing process is killed at any moment: what it was told is there, once
   await killed?.acknowledged(10);
   await killed?.kill();
   await alive?.ended();
-  const acknowledged = logs.flatMap(({ log }) => acknowledgedIn(log));
-  const ids: string[] = [];
-  for (let after = 0; ; ) {
-    const page = await one.getHistory(memoryId, { after });
-    ids.push(...page.messages.map(({ id }) => id));
-    after = page.messages.at(-1)?.seq ?? 0;
-    if (!page.hasMore) break;
-  }
+  const operations = new OperationLog();
+  for (const { log } of logs) operations.takeOver(log);
+  const { acknowledged } = operations;
+  const ids = await historyOf(createChatMemory({ id: memoryId, store: one }));
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toEqual(expect.arrayContaining(acknowledged));
   expect(acknowledged.filter((id) => id.startsWith("alive"))).toHaveLength(60);
   expect(await orphans()).toBe(0);
 });
-
-/** The ids of the adds in a writer's log that were answered. */
-function acknowledgedIn(log: string): string[] {
-  const lines = readFileSync(log, "utf8")
-    .split("\n")
-    .filter((line) => line.endsWith("}"));
-  return lines.flatMap((line) => {
-    const { call, returned } = JSON.parse(line) as { call: { ids: string[] }; returned?: number };
-    return returned === undefined ? [] : call.ids;
-  });
-}

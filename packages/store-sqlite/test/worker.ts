@@ -2,7 +2,7 @@ import { type ConformanceGroup, type ConformanceHarness, runConformance } from "
 import { createChatMemory, user } from "@turnkeep/core";
 import type { D1Client, DurableObjectClient, SqliteClient } from "../src/index.ts";
 import { sqliteStore } from "../src/index.ts";
-import { harnessOver } from "./harness.ts";
+import { harnessOver, sent } from "./harness.ts";
 
 // A Worker of Cloudflare's that runs the kit on its own databases, in the process that has them.
 
@@ -23,7 +23,7 @@ async function answer(request: Request, client: SqliteClient): Promise<Response>
   if (groups.length === 0) return Response.json(await chat(client));
   const harness: ConformanceHarness = harnessOver(() => client);
   const { results } = await runConformance(harness, { groups, timeoutMs: 300_000 });
-  return new Response(JSON.stringify(results, (name, value) => (name === "error" ? undefined : value)));
+  return new Response(sent(results));
 }
 
 async function chat(client: SqliteClient): Promise<unknown[]> {

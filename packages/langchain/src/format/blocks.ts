@@ -102,7 +102,8 @@ function mediaPiece(block: Block, of: "content" | "tool-result"): Piece {
   const holder = holders.map((name) => block[name]).find((value) => value !== undefined) ?? block;
   const held = isObject(holder) ? holder : { url: holder };
   const { data = held.file_data ?? held.url ?? held.bytes, detail } = held;
-  const [, urlType, encoded] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(asText(data)) ?? [];
+  const dataUrl = typeof data === "string" ? /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(data) : null;
+  const [, urlType, encoded] = dataUrl ?? [];
   const isUrl = encoded === undefined && data === held.url;
   const mediaType = urlType ?? mediaTypeOf(block) ?? mediaTypeOf(held) ?? mediaTypes.get(block.type);
   const known = isUrl ? { bytes: undefined } : bytesOf(encoded ?? data);

@@ -104,8 +104,13 @@ export function wholeOf<M extends BaseMessage>(message: M): M {
   return fromDict({ type, data: members }) as M;
 }
 
+/** A message of a memory is frozen, and frameworks write into theirs. */
+export function copyOf(message: BaseMessage): BaseMessage {
+  return fromDict(plainDict(toDict(message)));
+}
+
 /**
- * The same with an object of a class, such as a `Document` that a tool gave as its artifact, as JSON would have it. What
+ * A copy with an object of a class, such as a `Document` that a tool gave as its artifact, as JSON would have it. What
  * contains itself is left to the codec, which refuses it.
  */
 export function plainDict(dict: MessageDict): MessageDict {
@@ -116,7 +121,9 @@ export function plainDict(dict: MessageDict): MessageDict {
 const maxDepth = 500;
 
 function plain(value: unknown, within: Set<object>): unknown {
-  if (typeof value !== "object" || value === null || isBinary(value)) return value;
+  if (typeof value !== "object" || value === null) return value;
+  const leaf = leafOf(value);
+  if (leaf !== undefined) return leaf;
   if (within.has(value) || within.size > maxDepth) return value;
   within.add(value);
   const copy = Array.isArray(value) ? value.map((item) => plain(item, within)) : plainRecord(value, within);
@@ -132,9 +139,12 @@ function plainRecord(value: object, within: Set<object>): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, plain(member, within)]));
 }
 
-/** What the codec keeps as it is. */
-function isBinary(value: object): boolean {
-  return (
-    ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof Date || value instanceof URL
-  );
+/** A copy of what the codec keeps by its class; other views are left to it, which refuses them. */
+function leafOf(value: object): object | undefined {
+  // Without bytes there is nothing to share; those that were transferred cannot be copied.
+  if (value instanceof Uint8Array) return value.length === 0 ? value : new Uint8Array(value);
+  if (value instanceof ArrayBuffer) return value.byteLength === 0 ? value : value.slice(0);
+  if (value instanceof Date) return new Date(value);
+  if (value instanceof URL) return new URL(value);
+  return ArrayBuffer.isView(value) ? value : undefined;
 }

@@ -1,7 +1,7 @@
 import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
 import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
 import { CallQueue } from "@turnkeep/core/store-kit";
-import { thawed } from "../history.ts";
+import { copyOf } from "../format/dict.ts";
 import { align, type Recorded, wordsOf } from "./alignment.ts";
 
 type Memory = ChatMemory<BaseMessage>;
@@ -62,7 +62,7 @@ export class Recorder {
     const pinned = id === undefined ? [] : [id];
     const stated = new Set(state);
     const extra = requested.filter((message) => !stated.has(message)).map(coerceMessageLikeToMessage);
-    return (await memory.messages({ extra, pinned, signal })).map(thawed);
+    return (await memory.messages({ extra, pinned, signal })).map(copyOf);
   }
 
   async #keepFresh(
