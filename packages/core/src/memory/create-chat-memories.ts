@@ -30,6 +30,7 @@ import {
   settingsOf,
 } from "./options.ts";
 import { ownerMismatch } from "./owner.ts";
+import { report } from "./report.ts";
 import { Session } from "./session.ts";
 import { StoredChatMemory } from "./stored-chat-memory.ts";
 import { tellCalls } from "./told.ts";
@@ -187,6 +188,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     try {
       await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
+      report(this.#settings.onEvent, { type: "erased", memoryId });
       return true;
     } catch (error) {
       if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
