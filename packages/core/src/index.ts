@@ -48,6 +48,7 @@ export type {
   PutOptions,
   RemovalOptions,
   RemoveOptions,
+  TurnOptions,
 } from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";

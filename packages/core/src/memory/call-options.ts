@@ -1,7 +1,13 @@
 import { abortSignal } from "../abort.ts";
 import type { TransactionOptions } from "../chat-memory.ts";
-import type { MemoryCallOptions, PutOptions, RemovalOptions, RemoveOptions } from "../memory-call-options.ts";
-import { oneOf } from "../option-checks.ts";
+import type {
+  MemoryCallOptions,
+  PutOptions,
+  RemovalOptions,
+  RemoveOptions,
+  TurnOptions,
+} from "../memory-call-options.ts";
+import { oneOf, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
 
@@ -51,4 +57,26 @@ export function takeRemoveOptions(
   options: RemoveOptions | undefined,
 ): RemoveOptions & { readonly mustExist: MustExist; readonly only: boolean } {
   return takeOptions("remove's options", removeFields, options);
+}
+
+/** Below it, a lease would need renewing more often than a database across a network answers. */
+const leastLeaseMs = 100;
+
+const turnFields = {
+  busy: optional(oneOf("wait", "reject"), "wait"),
+  leaseMs: optional(
+    such<number>(
+      `a whole number of milliseconds from ${leastLeaseMs} to 2147483647`,
+      (value) => Number.isSafeInteger(value) && Number(value) >= leastLeaseMs && Number(value) < 2 ** 31,
+    ),
+    30_000,
+  ),
+  signal,
+} satisfies Fields<TurnOptions>;
+
+/** How a turn is taken and kept. */
+export function takeTurnOptions(
+  options: TurnOptions | undefined,
+): TurnOptions & { readonly busy: "wait" | "reject"; readonly leaseMs: number } {
+  return takeOptions("turn's options", turnFields, options);
 }

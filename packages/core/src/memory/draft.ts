@@ -3,8 +3,9 @@ import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../s
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
+import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import { uuidv7 } from "./message-id.ts";
+import { randomName, uuidv7 } from "./message-id.ts";
 
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {
@@ -48,6 +49,8 @@ export class Draft<M> {
   readonly #own: Item<M>[] = [];
   /** The memory that is changed, or the one that this change begins. */
   readonly life: string;
+  /** Who holds the turn behind this change. */
+  turn: Lease | undefined;
   #nextSeq: number;
   #epoch: number;
   /** See {@link ItemMeta.by}. */
@@ -59,6 +62,7 @@ export class Draft<M> {
     this.#settings = settings;
     this.#by = isAlone ? randomName() : undefined;
     this.life = this.begins ? randomName() : from.life;
+    this.turn = from.turn;
     this.live = from.live;
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
@@ -70,7 +74,20 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
+    return this.#changesMessages || this.#changesTurn;
+  }
+
+  /** Whether it changes who holds the turn, and no message. */
+  get isOfLease(): boolean {
+    return this.#changesTurn && !this.#changesMessages;
+  }
+
+  get #changesMessages(): boolean {
     return this.#appended.length + this.#replaced.length + this.#moves.size > 0;
+  }
+
+  get #changesTurn(): boolean {
+    return this.turn !== this.#from.turn;
   }
 
   /** The messages that prove this change was made: one with an id made here, else all that it added or replaced. */
@@ -172,14 +189,15 @@ export class Draft<M> {
 
   toUpdate(owner: string | undefined): MemoryUpdate {
     const { begins } = this;
+    const { version: expected } = this.#from;
     return {
-      expected: this.#from.version,
-      version: uuidv7(),
+      expected,
+      version: this.isOfLease ? leaseVersion(expected, randomName()) : uuidv7(),
       nextSeq: this.#nextSeq,
       owner: begins ? owner : undefined,
       head:
-        begins || this.#epoch !== this.#from.epoch
-          ? encodeHead({ epoch: this.#epoch, life: this.life })
+        begins || this.#epoch !== this.#from.epoch || this.#changesTurn
+          ? encodeHead({ epoch: this.#epoch, life: this.life, turn: this.turn })
           : undefined,
       append: this.#appended.map(storedMessage),
       replace: this.#replaced.map(storedMessage),
@@ -189,7 +207,8 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update. */
   loaded(version: string): Loaded<M> {
-    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
+    const { life, turn, live } = this;
+    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life, turn, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
@@ -200,11 +219,6 @@ export class Draft<M> {
     if (toolsKey !== undefined) meta.toolsKey = toolsKey;
     return meta;
   }
-}
-
-/** Never met again in one memory. */
-function randomName(): string {
-  return uuidv7().slice(-12);
 }
 
 /** What is stored beside a message, while it is being built. */
