@@ -4,8 +4,9 @@ import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../s
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
+import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import { uuidv7 } from "./message-id.ts";
+import { randomName, uuidv7 } from "./message-id.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
 
 /** A message that was checked, copied and counted, but has no place yet. */
@@ -43,6 +44,8 @@ export class Draft<M> {
   readonly replacedPrompts: string[] = [];
   /** The memory that is changed, or the one that this change begins. */
   readonly life: string;
+  /** Who holds the turn behind this change. */
+  turn: Lease | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
   #epochBefore: number;
@@ -56,6 +59,7 @@ export class Draft<M> {
     this.#settings = settings;
     if (isAlone) this.mark();
     this.life = this.begins ? randomName() : from.life;
+    this.turn = from.turn;
     this.live = from.live;
     this.parts = new UpdateParts(from.nextSeq, settings.keepsHistory);
     this.#nextSeq = from.nextSeq;
@@ -81,11 +85,24 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
-    return this.adds || !this.parts.isEmpty;
+    return this.changesMessages || this.#changesTurn;
   }
 
   get adds(): boolean {
     return this.#nextSeq > this.#from.nextSeq;
+  }
+
+  /** Whether it changes who holds the turn, and no message. */
+  get isOfLease(): boolean {
+    return this.#changesTurn && !this.changesMessages;
+  }
+
+  get changesMessages(): boolean {
+    return this.adds || !this.parts.isEmpty;
+  }
+
+  get #changesTurn(): boolean {
+    return this.turn !== this.#from.turn;
   }
 
   append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived" | "positioned"> = {}): Item<M> {
@@ -173,14 +190,15 @@ export class Draft<M> {
 
   toUpdate(owner: string | undefined): MemoryUpdate {
     const { begins } = this;
+    const { version: expected } = this.#from;
     return {
-      expected: this.#from.version,
-      version: uuidv7(),
+      expected,
+      version: this.isOfLease ? leaseVersion(expected, randomName()) : uuidv7(),
       nextSeq: this.#nextSeq,
       owner: begins ? owner : undefined,
       head:
-        begins || this.#epoch !== this.#from.epoch
-          ? encodeHead({ epoch: this.#epoch, life: this.life })
+        begins || this.#epoch !== this.#from.epoch || this.#changesTurn
+          ? encodeHead({ epoch: this.#epoch, life: this.life, turn: this.turn })
           : undefined,
       ...this.parts.stored(),
     };
@@ -188,7 +206,8 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
-    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
+    const { life, turn, live } = this;
+    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life, turn, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
@@ -199,11 +218,6 @@ export class Draft<M> {
     if (toolsKey !== undefined) meta.toolsKey = toolsKey;
     return meta;
   }
-}
-
-/** Never met again in one memory. */
-function randomName(): string {
-  return uuidv7().slice(-12);
 }
 
 /** What is stored beside a message, while it is being built. */
