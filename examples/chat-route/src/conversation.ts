@@ -41,26 +41,29 @@ const mostAttempts = 8;
 
 /**
  * Adds a question together with the place of its answer, so that none stays unanswered behind another tab's. One that
- * stands here already, edited, to be answered again or sent twice, is taken back first.
+ * stands here already, edited, to be answered again or sent twice, is taken back in the same change: a process that dies
+ * leaves the conversation as it was or as it is to be.
  */
 async function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const asked = await askUnlessItStands(memory, question);
-      if (asked !== undefined) return asked;
-      await takeBack(memory, question, seen);
+      return await askOnce(memory, question, seen);
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
     }
   }
 }
 
-function askUnlessItStands(memory: Memory, question: Question): Promise<Asked | undefined> {
+function askOnce(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   const answer: UIMessage = { id: crypto.randomUUID(), role: "assistant", parts: [] };
   return memory.transaction(
-    async ({ add, messages }) => {
+    async ({ rewind, add, messages }) => {
       const { messages: known } = await memory.history({ ids: [question.id] });
-      if (known.length > 0 && (await placeOf(memory, question.id)) !== undefined) return undefined;
+      const place = known.length > 0 ? await placeOf(memory, question.id) : undefined;
+      if (place !== undefined) {
+        checkTakeBack(place, seen);
+        rewind(place.id);
+      }
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
       add(entry(question, { id: known.length > 0 ? crypto.randomUUID() : question.id }));
       const shown = await messages(); // A question that does not fit fails here, and nothing is written.
@@ -73,17 +76,12 @@ function askUnlessItStands(memory: Memory, question: Question): Promise<Asked | 
 }
 
 /**
- * Takes back a question with all behind it. If that is more than its own answer, another tab may have asked it, and only a
- * tab that shows it may take it back.
+ * A question is taken back with all behind it. If that is more than its own answer, another tab may have asked it, and only
+ * a tab that shows it may take it back.
  */
-async function takeBack(memory: Memory, question: Question, seen: string | undefined): Promise<void> {
-  // What does not fit takes nothing back, and what other processes change from this look on is a conflict.
-  await memory.messages({ extra: [question] });
-  const place = await placeOf(memory, question.id);
-  if (place === undefined) return;
+function checkTakeBack(place: Place, seen: string | undefined): void {
   if (place.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
   if (!place.isLastQuestion && place.newest !== seen) throw new Refusal(409, goneOn);
-  await memory.rewind(place.id, { onConflict: "throw" });
 }
 
 /** Where a message stands, by the id that the browser knows it by. */
