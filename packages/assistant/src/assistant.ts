@@ -56,8 +56,13 @@ export interface AssistantPolicy<M> {
   readonly toolConcurrency?: number | undefined;
   /** What to do when something goes wrong. Each has a default of its own. */
   readonly strategies?: Strategies | undefined;
-  /** What a chat does while another turn of its memory runs in this process. Default `"enqueue"`. */
+  /** What a chat does while another turn of its memory runs, in whatever process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
+  /**
+   * After how long others take over the turn of a process that died, in milliseconds: see `turn` of `@turnkeep/core`.
+   * Default 30,000.
+   */
+  readonly leaseMs?: number | undefined;
   /**
    * Time limit for a turn with all its requests and tools, in milliseconds from when it begins. After it, the turn ends
    * with `ABORTED`, as if its signal had fired. Below 2,147,483,648. Default: no limit.

@@ -367,6 +367,24 @@ describe("the lease", () => {
   });
 });
 
+test("a memory that keeps itself needs no lease, and has turns like another", async () => {
+  const memory = createChatMemory();
+  await memory.add(user("0"));
+  const turn = holding(memory);
+  await turn.begun;
+  await expect(memory.turn(() => 1, { busy: "reject" })).rejects.toMatchObject({ code: "BUSY" });
+  expect([await memory.running(), await memory.requestStop()]).toEqual([true, true]);
+  expect(turn.signal.reason).toMatchObject({ code: "ABORTED" });
+  await memory.add(user("1"));
+  await memory.clear();
+  await expect(memory.add(user("late"))).rejects.toMatchObject({ code: "TURN_LOST" });
+  turn.end();
+  expect(await turn.ended).toBe("done");
+  expect([await memory.running(), await memory.requestStop()]).toEqual([false, false]);
+  await memory.add(user("2"));
+  expect(await memory.entries()).toHaveLength(1);
+});
+
 describe("a request to stop", () => {
   test("fires the signal of a turn elsewhere within a second, and of one here at once", async () => {
     const store = inMemoryStore();
