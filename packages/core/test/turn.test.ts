@@ -215,6 +215,25 @@ describe("the lease", () => {
     await ended;
   });
 
+  test("of a holder that lives is lost to nobody, however long they wait", async () => {
+    const store = inMemoryStore();
+    const memory = open(store);
+    const { begun, end, ended } = holding(memory);
+    await begun;
+    let began = false;
+    const other = open(store);
+    const waiting = other.turn(() => {
+      began = true;
+    });
+    await vi.advanceTimersByTimeAsync(10 * leaseMs);
+    expect([began, await other.running()]).toEqual([false, true]);
+    end();
+    await ended;
+    await vi.advanceTimersByTimeAsync(1000);
+    await waiting;
+    expect(began).toBe(true);
+  });
+
   test("that nobody renews is free after its leaseMs, and not earlier", async () => {
     const store = inMemoryStore();
     let isDead = false;
