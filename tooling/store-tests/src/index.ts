@@ -15,4 +15,5 @@ export { bundled } from "./processes.ts";
 export { type NetworkProxy, startProxy } from "./proxy.ts";
 export { expectAppendsToLand, expectWholeUpdates } from "./races.ts";
 export type { DurableServer, StoreTarget } from "./target.ts";
+export { describeTurns, type TurnsTarget } from "./turns.ts";
 export { appendUntilDone, message, messages, update } from "./updates.ts";
