@@ -34,7 +34,7 @@ test("migrates once for many at once", async () => {
 // calls begin and end.
 describeConformance(
   "Postgres behind PgBouncer in transaction mode",
-  { create: ({ ttlMs }) => postgresStore({ url, ttlMs }), ...rawAccess(() => direct) },
+  { create: (options) => postgresStore({ url, ...options }), ...rawAccess(() => direct) },
   { groups: partOfTheKit([...serverGroups, "list", "payloads", "isolation"]) },
 );
 
