@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describeConformance("a replica set of three, by a url", {
-  create: ({ ttlMs }) => mongoStore({ url: server.url, database, ttlMs }),
+  create: (options) => mongoStore({ url: server.url, database, ...options }),
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
