@@ -214,7 +214,9 @@ describe("a call answers", () => {
     const { cursor, ...page } = await store.listMemories({ limit: 2 });
     expect(page.memories.map(({ memoryId }) => memoryId)).toEqual(["m7", "m8"]);
     await store.listMemories({ cursor, owner: "o" });
-    expect(methods.list.mock.lastCall?.[1]).toEqual({ owner: "o", after: "8", limit: 100 });
+    expect(methods.list.mock.lastCall?.[1]).toEqual({
+      ...{ owner: "o", order: "stored", after: "8", limit: 100 },
+    });
     const { cursor: other } = await noted({
       list: () => memories.map((one) => ({ ...one, position: "no number" })),
     }).store.listMemories({ limit: 1 });

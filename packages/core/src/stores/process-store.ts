@@ -86,12 +86,17 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   function touch(slot: Slot): void {
     if (slot.active === places && slot.owner === slot.memory.owner) return;
     places += 1;
-    delist(slot);
-    everybody.newest.delete(slot.active);
-    if (slot.owner !== slot.memory.owner) slot.joined = places;
-    slot.owner = slot.memory.owner;
+    const { owner } = slot.memory;
+    const owned = owner === slot.owner && owner !== undefined ? byOwner.get(owner) : undefined;
+    if (owner !== slot.owner) delist(slot);
+    for (const listing of [everybody, owned]) {
+      listing?.newest.delete(slot.active);
+      listing?.newest.append(places, slot);
+    }
     slot.active = places;
-    everybody.newest.append(slot.active, slot);
+    if (owner === slot.owner) return;
+    slot.owner = owner;
+    slot.joined = places;
     enlist(slot);
   }
 
