@@ -45,19 +45,10 @@ return '1'`,
   touch: `
 return redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) or '0')`,
 
-  /**
-   * `ARGV`: the position after which it begins, the other end, the limit, and `REV` for descending. Entries at one position
-   * are of one memory, and come on one page.
-   */
+  /** `ARGV`: the position after which it begins, the other end, the limit, and `REV` for descending. */
   page: `
-local range = { '(' .. ARGV[1], ARGV[2], 'BYSCORE', 'WITHSCORES', 'LIMIT', 0, unpack(ARGV, 3) }
-local found = redis.call('ZRANGE', KEYS[1], unpack(range))
-local rows, last = {}, found[#found]
-for i = 1, #found, 2 do
-  if found[i + 1] ~= last then rows[#rows + 1] = { found[i], string.format('%.0f', tonumber(found[i + 1])) } end
-end
-for _, member in ipairs(last and redis.call('ZRANGEBYSCORE', KEYS[1], last, last) or {}) do
-  rows[#rows + 1] = { member, string.format('%.0f', tonumber(last)) }
-end
+local found = redis.call('ZRANGE', KEYS[1], '(' .. ARGV[1], ARGV[2], 'BYSCORE', 'WITHSCORES', 'LIMIT', 0, unpack(ARGV, 3))
+local rows = {}
+for i = 1, #found, 2 do rows[#rows + 1] = { found[i], string.format('%.0f', tonumber(found[i + 1])) } end
 return rows`,
 };

@@ -107,8 +107,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   /** If somebody deleted the memory between two beginnings by the driver, the second has brought it back. */
   async function endUnlessListed(run: Run, entry: IndexEntry, entered: number): Promise<void> {
     const after = `${entered - 1}`;
-    const page = await run(lua.page({ owner: entry.owner, order: "stored", after, limit: 1 }));
-    if (page.some(([member]) => member === memberOf(entry))) return;
+    const [listed] = await run(lua.page({ owner: entry.owner, order: "stored", after, limit: 1 }));
+    if (listed?.[0] === memberOf(entry)) return;
     await run(lua.remove(entry.memoryId, entry.life));
     throw openError();
   }

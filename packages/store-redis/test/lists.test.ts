@@ -295,6 +295,20 @@ for (const [name, url] of [
       }
     });
 
+    test("a sweep leaves the entry of a change of owner alone that is under way, however old the memory is", async () => {
+      const store = redisStore({ client: redis, prefix });
+      await begin(store, "a", "guest");
+      for (const list of ["all", "newest:all"]) {
+        const key = `${prefix}index:{index}:${list}`;
+        for (const member of await redis.zrange(key, "0", "-1"))
+          await redis.zadd(key, (Date.now() - 5 * 60 * 60_000) * 1_000, member);
+      }
+      const client = meanwhile(scripts.enter.sha, "after", () => store.sweep());
+      await change(redisStore({ client, prefix }), "a", { owner: "ann" });
+      expect(await idsOf(store, { owner: "ann" })).toEqual(["a"]);
+      expect(await idsOf(store)).toEqual(["a"]);
+    });
+
     test("a change of owner that comes long after it was listed does not happen", async () => {
       const store = redisStore({ client: redis, prefix });
       await begin(store, "a", "guest");
