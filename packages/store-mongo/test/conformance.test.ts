@@ -28,7 +28,7 @@ afterAll(async () => {
 describeConformance(
   "a standalone MongoDB, by a url",
   {
-    create: ({ ttlMs }) => mongoStore({ url, database, ttlMs }),
+    create: (options) => mongoStore({ url, database, ...options }),
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
@@ -49,7 +49,7 @@ describeConformance(
 describeConformance(
   "a standalone MongoDB, by one client of mongodb 6.0 that all stores share",
   {
-    create: ({ ttlMs }) => mongoStore({ client: older, database, ttlMs }),
+    create: (options) => mongoStore({ client: older, database, ...options }),
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   },
   { groups: driverGroups },

@@ -188,7 +188,7 @@ describe("a cluster of three masters with a replica each", () => {
   });
 
   describeConformance("Redis Cluster", {
-    create: ({ ttlMs }) => redisStore({ client: cluster, prefix, ttlMs }),
+    create: (options) => redisStore({ client: cluster, prefix, ...options }),
     rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(cluster, prefix, memoryId, index),
