@@ -18,7 +18,7 @@ import {
   workOf,
 } from "./items.ts";
 import { storeName } from "./refusals.ts";
-import { type Action, type Condition, inTurn, type Table, type TableItem } from "./table.ts";
+import { type Action, type Attributes, type Condition, inTurn, type Table, type TableItem } from "./table.ts";
 
 /** A staged update older than this is no longer being written. */
 const isLeftBehindAfterMs = 60 * 60 * 1000;
@@ -151,23 +151,17 @@ export async function sweep(table: Table): Promise<number> {
   return removed;
 }
 
-/** Removes entries by activity of which no head says so any more: one that its memory's expiry took could not. */
+/** Removes entries by activity whose lives are over, but whose heads, which know of them, were not there any more. */
 async function settleNewest(table: Table, items: readonly TableItem[]): Promise<void> {
-  const entries = items.map(({ sort, values }) => ({ values, ...activityOf(table, sort) }));
+  const entries = items.map(({ sort, values }) => ({ ...activityOf(table, sort), owner: values.owner }));
   const ids = new Set(entries.map(({ life }) => life.memoryId));
   const found = await table.getAll([...ids].map(headKey));
   const heads = new Map(found.map(({ partition, values }) => [partition, values]));
-  await inTurn(entries, async ({ life, activeAt, values }) => {
-    const key = headKey(life.memoryId);
-    const head = heads.get(key.partition);
-    const isUnreadable = head !== undefined && headOf(head) === undefined;
-    if (isUnreadable || (head?.life === life.name && head.activeAt === activeAt)) return;
-    const isOther = {
-      expression: "attribute_not_exists(life) OR life <> :life OR activeAt <> :at",
-      values: { ":life": life.name, ":at": activeAt },
-    };
-    const gone = life.newestItems({ ...values, activeAt }).map((item) => table.delete(item));
-    await table.write([table.check(key, isOther), ...gone], true);
+  await inTurn(entries, async ({ life, ...listed }) => {
+    const head = heads.get(headKey(life.memoryId).partition);
+    if (head?.life === life.name || isUnreadable(head)) return;
+    const gone = life.newestItems(listed as Listed).map((item) => table.delete(item));
+    await table.write([checkOther(life), ...gone], true);
   });
 }
 
@@ -194,8 +188,17 @@ async function settleListed(life: Life, listed: Listed): Promise<boolean> {
     };
     return !isPresent(found as Pick<Head, "endsAt">) && endLife(life, found, table.delete(key, isOver));
   }
-  // The table's own expiry removed its head. A head that cannot be read is left, so that it can be restored.
-  if (found !== undefined && headOf(found) === undefined) return false;
+  // The table's own expiry removed its head.
+  return !isUnreadable(found) && endLife(life, listed, checkOther(life));
+}
+
+/** A head that cannot be read is left, with what belongs to it, so that it can be restored. */
+function isUnreadable(head: Attributes | undefined): boolean {
+  return head !== undefined && headOf(head) === undefined;
+}
+
+/** Checks that the head is gone, or of another life. */
+function checkOther({ table, memoryId, name }: Life): Action {
   const expression = "attribute_not_exists(life) OR life <> :life";
-  return endLife(life, listed, table.check(key, { expression, values: { ":life": name } }));
+  return table.check(headKey(memoryId), { expression, values: { ":life": name } });
 }
