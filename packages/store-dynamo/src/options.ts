@@ -42,8 +42,8 @@ export type DynamoStoreOptions = DynamoConnection & {
   /** A memory expires after this many milliseconds without a write, by this process's clock. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
-   * How exactly the order `newest` of a listing goes by activity: a write notes it if what was noted last is at least so
-   * many milliseconds old. Default 60,000.
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
    */
   readonly activityMs?: number | undefined;
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { ListQuery } from "@turnkeep/core";
 import { message, update } from "@turnkeep/store-tests";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -164,10 +164,10 @@ describe("the newest, page by page", () => {
     stopClock();
     const prefix = `${randomUUID()}:`;
     const store = open({ prefix });
-    const ids = ["b", "a", "é", "🙂", "\uffee", "a!", "c", "d", "e", "f"];
+    const ids = ["b", "a", "é", "🙂", "\uffee", "a!", "c"];
     for (const id of ids) await begun("ties", id, store);
     const ordered = [...ids].sort((a, b) => Buffer.compare(Buffer.from(`${b}/`), Buffer.from(`${a}/`)));
-    for (const limit of [1, 2, 3, 9, 10, 11]) {
+    for (const limit of [1, 3, 7]) {
       expect(await paged({ owner: "ties", order: newest, limit }, store)).toEqual(ordered);
       expect(await paged({ order: newest, limit }, store)).toEqual(ordered);
     }
@@ -200,16 +200,21 @@ describe("the newest, page by page", () => {
     },
   );
 
-  test("show a memory once that moves while a page is read, and pass over those that are gone", async () => {
-    const prefix = `${randomUUID()}:`;
-    const store = open({ prefix, activityMs: 1 });
-    const moving = await begun("o", "moving", store);
-    const gone = await begun("o", "gone", open({ prefix, ttlMs: 1 }));
-    while ((await store.getMessages(gone.memoryId)).version !== null);
-    await moving.write();
-    const reading = interrupted(client, "Query", () => moving.write());
-    const reader = dynamoStore({ client: reading, tableName, prefix });
-    expect(await idsOf({ owner: "o", order: newest }, reader)).toEqual(["moving"]);
+  test("show a memory once that a query meets at two places, and pass over those that are gone", async () => {
+    const owner = randomUUID();
+    const moving = await begun(owner);
+    const gone = await begun(owner, undefined, open({ ttlMs: 1 }));
+    while ((await one.getMessages(gone.memoryId)).version !== null);
+    await moving.write({ data: JSON.stringify("x".repeat(600)) });
+    // As a query may see it that meets the transaction: put at its new place, and not yet removed from the old one.
+    const entries = await itemsIn(client, tableName, `newest:owner:${owner}`);
+    const [entry] = entries.filter(({ sk }) => sk?.S?.includes(moving.memoryId));
+    const sk = { S: `${"1".padStart(16, "0")}${entry?.sk?.S?.slice(16)}` };
+    await client.send(new PutItemCommand({ TableName: tableName, Item: { ...entry, sk } }));
+    for (const query of [{ limit: 1 }, {}]) {
+      expect(await paged({ owner, order: newest, ...query }, one)).toEqual([moving.memoryId]);
+    }
+    await one.deleteMessages(gone.memoryId);
   });
 
   test("refuse a cursor that no page of theirs gave", async () => {
@@ -252,6 +257,17 @@ describe("what is listed by activity goes with its memory", () => {
     expect(isNoted).toBe(true);
     expect(await idsOf({ owner, order: newest })).toEqual([memory.memoryId]);
     expect(await entriesOf(owner)).toEqual([1, 1]);
+  });
+
+  test("and stays where a sweep meets its beginning", async () => {
+    const owner = randomUUID();
+    const { memoryId } = await begun(owner);
+    // A batch is not isolated from a transaction: it may miss the head of an entry that the query saw.
+    const meeting = wrapped(client, async ({ operation }, send) =>
+      operation === "BatchGetItem" ? { Responses: {} } : send(),
+    );
+    await dynamoStore({ client: meeting, tableName }).sweep();
+    expect(await idsOf({ owner, order: newest })).toEqual([memoryId]);
   });
 
   test("whole or not at all, wherever a process dies that changes the owner and more", async () => {
