@@ -14,7 +14,9 @@ import type {
   PutOptions,
   RemovalOptions,
   RemoveOptions,
+  TurnOptions,
 } from "../memory-call-options.ts";
+import type { DataChange, JsonValue } from "../memory-data.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type {
@@ -30,11 +32,13 @@ import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { Changes, type CompactRequest } from "./changes.ts";
+import { decodeData } from "./data.ts";
 import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { Session } from "./session.ts";
 import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
 import { tellCalls } from "./told.ts";
 import { transact } from "./transaction.ts";
+import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 import { Writer } from "./writer.ts";
 
@@ -47,6 +51,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #views: Views<M>;
   readonly #changes: Changes<M>;
   readonly #writer: Writer<M>;
+  readonly #turns: Turns<M>;
 
   constructor(settings: MemorySettings<M>) {
     this.id = settings.memoryId;
@@ -56,6 +61,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#views = new Views(settings, this.#session);
     this.#changes = new Changes(settings, this.#views);
     this.#writer = new Writer(settings, this.#session, this.#views);
+    this.#turns = new Turns(settings, this.#session);
     const warning = settings.reader.counter?.warning;
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }
@@ -146,6 +152,17 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.commit(this.#changes.remove(messageId, only), { ...bound, base: baseOf(onConflict) });
   }
 
+  async data(options?: MemoryCallOptions): Promise<JsonValue | undefined> {
+    const signal = takeSignal("data", options);
+    const { data } = await this.#session.run(signal, (call) => this.#session.load(call));
+    return decodeData(this.id, data);
+  }
+
+  async update(data: DataChange, options?: RemovalOptions): Promise<void> {
+    const { onConflict, ...bound } = takeConflictOptions("update", options);
+    return this.#writer.commit(this.#changes.update(data), { ...bound, base: baseOf(onConflict) });
+  }
+
   async anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor> {
     const signal = takeSignal("anchor", options);
     if (messageId !== undefined) checkMessageId(messageId);
@@ -185,11 +202,28 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.commit({ plan }, { signal });
   }
 
+  turn<T>(
+    run: (turn: { readonly signal: AbortSignal }) => T | Promise<T>,
+    options?: TurnOptions,
+  ): Promise<T> {
+    return this.#turns.run(run, options);
+  }
+
+  requestStop(options?: MemoryCallOptions): Promise<boolean> {
+    return this.#turns.requestStop(options);
+  }
+
+  running(options?: MemoryCallOptions): Promise<boolean> {
+    return this.#turns.running(options);
+  }
+
   get closed(): boolean {
     return this.#session.closed;
   }
 
   close(): Promise<void> {
+    // Among the calls that the session waits for is the one that releases the lease.
+    this.#turns.close();
     return this.#session.close(() => this.#writer.summary);
   }
 
@@ -216,8 +250,13 @@ tellCalls(StoredChatMemory.prototype, [
   "transaction",
   "rewind",
   "remove",
+  "data",
+  "update",
   "anchor",
   "history",
   "calibrate",
   "shrink",
+  "turn",
+  "requestStop",
+  "running",
 ]);
