@@ -15,7 +15,7 @@ const chosen = process.env.TURNKEEP_THOROUGH
 describeConformance(
   "DynamoDB, by a url",
   {
-    create: ({ ttlMs }) => dynamoStore({ url, tableName, ttlMs }),
+    create: ({ ttlMs, activityMs }) => dynamoStore({ url, tableName, ttlMs, activityMs }),
     rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),
