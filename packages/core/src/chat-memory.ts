@@ -2,9 +2,13 @@ import type {
   Anchor,
   MemoryCallOptions,
   PutOptions,
+  PutRules,
   RemovalOptions,
   RemoveOptions,
+  RemoveRules,
+  TurnOptions,
 } from "./memory-call-options.ts";
+import type { DataChange, JsonValue } from "./memory-data.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -50,12 +54,13 @@ export interface Shrunk {
 /** Options of {@link ChatMemory.transaction}. */
 export interface TransactionOptions extends MemoryCallOptions {
   /**
-   * What to do if somebody else wrote in the meantime: `merge` applies the adds to the new state, `throw` reports
-   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, else `merge`.
+   * What to do if somebody else wrote in the meantime: `merge` applies the changes again, to the new state, `throw` reports
+   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, and for `set`, which goes by what this
+   * instance last looked at; else `merge`.
    */
   readonly onConflict?: "merge" | "throw" | undefined;
   /**
-   * With `true`, only adds to an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
+   * With `true`, only changes an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
    * an {@link Anchor}, only while what it holds on to is there. For long work, such as a model's answer, during which
    * somebody may delete the conversation and begin it anew, or take the question back. Default `false`: the memory
    * begins anew.
@@ -63,17 +68,35 @@ export interface TransactionOptions extends MemoryCallOptions {
   readonly mustExist?: boolean | Anchor | undefined;
 }
 
-/** What the function of a transaction works with. */
+/**
+ * What the function of a transaction works with. The changing calls mean what they mean on the memory, each after those
+ * before it; nothing is written until the function has returned. Messages added directly one after the other are one
+ * change.
+ */
 export interface MemoryTransaction<M> {
   /**
-   * Collects messages; nothing is written until the function returns. Returns their ids. A system message that turns
-   * out to be stored already is not added, so the id returned for it belongs to no message.
+   * Collects messages; returns their ids. A system message that turns out to be stored already is not added, so the id
+   * returned for it belongs to no message.
    */
   add(...messages: (M | Entry<M>)[]): string[];
   /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
   instruct(message: M | Entry<M>): string;
-  /** The view, with what was collected so far. */
+  /** See {@link ChatMemory.put}. A message that a rewind of this transaction brings back cannot be replaced: `UNSUPPORTED`. */
+  put(id: string, message: M | Entry<M>, options?: PutRules<M>): void;
+  /** See {@link ChatMemory.remove}. */
+  remove(messageId: string, options?: RemoveRules): void;
+  /** See {@link ChatMemory.rewind}. */
+  rewind(messageId: string): void;
+  /** See {@link ChatMemory.compact}. Returns the id of the replacement. */
+  compact(request: { readonly through: string; readonly replacement: M }): string;
+  /** See {@link ChatMemory.set}. Returns the ids. */
+  set(messages: readonly (M | Entry<M>)[]): string[];
+  /** See {@link ChatMemory.update}. */
+  update(data: DataChange): void;
+  /** The view, with what was collected so far. Errors: also those of the collected changes. */
   messages(options?: ViewOptions<M>): Promise<M[]>;
+  /** The live messages (see {@link ChatMemory.entries}), with what was collected so far. Errors: as `messages`. */
+  entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
 }
 
 /**
@@ -220,11 +243,25 @@ export interface ChatMemory<M> {
    */
   clear(options?: MemoryCallOptions): Promise<void>;
   /**
-   * Collects adds and commits them once. If `run` throws, nothing is written and its error is passed on. Other calls on
-   * the memory go on while `run` works.
+   * Collects changes of any kind and commits them once, in their order: all or none, wherever the process dies, and no
+   * reader sees the half. If `run` throws, nothing is written and its error is passed on. Other calls on the memory go on
+   * while `run` works.
    *
-   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
+   * Errors: those of the collected changes; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
    * {@link TransactionOptions.mustExist}; `CLOSED` for use after its end.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * const [questionId = ""] = await memory.add(user("What is a fjrod?"));
+   * await memory.transaction((edit) => {
+   *   edit.rewind(questionId);
+   *   edit.add(user("What is a fjord?"));
+   * });
+   * console.log(await memory.messages()); // the question as it was edited
+   * ```
    */
   transaction<T>(
     run: (transaction: MemoryTransaction<M>) => T | Promise<T>,
@@ -245,6 +282,33 @@ export interface ChatMemory<M> {
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, `NOT_FOUND` by {@link RemovalOptions.mustExist}.
    */
   remove(messageId: string, options?: RemoveOptions): Promise<string[]>;
+  /**
+   * What the application says about the conversation ({@link ChatMemory.update}); `undefined` if it has said nothing.
+   * Reads the store, and does not count as a look at the memory. Errors: `CORRUPT_RECORD` if it cannot be read.
+   */
+  data(options?: MemoryCallOptions): Promise<JsonValue | undefined>;
+  /**
+   * Says something about the conversation, such as its title, which `list` of `createChatMemories` shows: any JSON of
+   * 8 KB (8,192 UTF-8 bytes) at most, in place of what was said before. Given a function, makes it of what is there, and
+   * again after a conflict, so that two who change it at once both have their part. A conversation may begin with it.
+   * The model is not shown it. With {@link RemovalOptions.mustExist}, only while the conversation is there.
+   *
+   * Errors: `INVALID_OPTION` for what is no JSON or too large, whatever a function throws, `VERSION_CONFLICT` and
+   * `NOT_FOUND` by the options.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemories, inMemoryStore, user } from "@turnkeep/core";
+   *
+   * const memories = createChatMemories({ store: inMemoryStore() });
+   * const memory = memories.get("chat-1");
+   * await memory.add(user("What is a fjord?"));
+   * await memory.update({ title: "Fjords" });
+   * await memory.update((before) => ({ ...(before as object), tags: ["norway"] }));
+   * console.log((await memories.list({ order: "newest" })).memories[0]?.data); // { title: "Fjords", tags: ["norway"] }
+   * ```
+   */
+  update(data: DataChange, options?: RemovalOptions): Promise<void>;
   /**
    * Holds on to the conversation as this instance last knew it, and to a message in it, live or evicted. Pass the result
    * as `mustExist` of what you write later: after `clear` or `erase`, also if the conversation has begun anew, and after
@@ -325,8 +389,65 @@ export interface ChatMemory<M> {
    */
   shrink(options?: ShrinkOptions): Promise<Shrunk | false>;
   /**
-   * Waits for the calls made so far, summaries included; later calls are `CLOSED`. Idempotent. Closes the store only if
-   * the memory made it.
+   * Runs one turn at a time on this conversation, in whatever process: a question, the model's answer, its tools. The
+   * turn is held by a lease, which stands in the memory itself, so it works over every store. It is renewed while `run`
+   * works, and released when that ends, with what it returns or throws. Who waits has no place in a line.
+   *
+   * Whatever is written by this memory object meanwhile belongs to the turn. Once the lease is lost, each such write is
+   * `TURN_LOST`, and nothing is written: because the memory was cleared, or because others took the turn over, which they
+   * may once the lease was not renewed for {@link TurnOptions.leaseMs}. So a process that stood still cannot write as if the turn were
+   * still its own. What others write, such as the user's next message, no lease holds up.
+   *
+   * The turn's `signal` fires at once for the caller's `signal`, with its reason, and for {@link ChatMemory.close}
+   * (`CLOSED`); for {@link ChatMemory.requestStop} (`ABORTED`) and a lost lease (`TURN_LOST`) at the next read or
+   * write of the memory, at the latest after a second. `run` then decides how it ends. A turn asked for within another one of
+   * the same object waits for ever: it is `BUSY` where that can be told, because it is asked for at once, or with the
+   * turn's own signal.
+   *
+   * It costs one commit at the beginning and one at the end; while it runs, a read that finds nothing new each second,
+   * and a commit each third of `leaseMs` unless the turn writes. Over a memory that does not exist yet, it begins it.
+   *
+   * Errors: `BUSY` by {@link TurnOptions.busy}; `ABORTED` by the signal while it waits; `INVALID_OPTION`; and what `run` throws.
+   *
+   * @example
+   * ```ts
+   * import { assistant, type ChatMemory, type ModelMessage, user } from "@turnkeep/core";
+   *
+   * type Ask = (messages: ModelMessage[], signal: AbortSignal) => Promise<string>;
+   *
+   * async function answer(memory: ChatMemory<ModelMessage>, question: string, ask: Ask): Promise<string> {
+   *   return memory.turn(async ({ signal }) => {
+   *     await memory.add(user(question));
+   *     const text = await ask(await memory.messages(), signal);
+   *     await memory.add(assistant(text));
+   *     return text;
+   *   });
+   * }
+   * ```
+   */
+  turn<T>(run: (turn: { readonly signal: AbortSignal }) => T | Promise<T>, options?: TurnOptions): Promise<T>;
+  /**
+   * Asks the turn that runs on this conversation, in whatever process, to end: its signal fires within a second (see
+   * {@link ChatMemory.turn}). Returns whether there was one, as {@link ChatMemory.running} does. Does not wait for its end.
+   *
+   * @example
+   * ```ts
+   * import type { ChatMemory, ModelMessage } from "@turnkeep/core";
+   *
+   * async function onStopButton(memory: ChatMemory<ModelMessage>): Promise<string> {
+   *   return (await memory.requestStop()) ? "Stopping." : "There is nothing to stop.";
+   * }
+   * ```
+   */
+  requestStop(options?: MemoryCallOptions): Promise<boolean>;
+  /**
+   * Whether somebody holds the turn of this conversation. The turn of a process that has died counts until its `leaseMs`
+   * are over, by the clock of who asks: from the first call that saw it as it is.
+   */
+  running(options?: MemoryCallOptions): Promise<boolean>;
+  /**
+   * Waits for the calls made so far, summaries included; later calls are `CLOSED`. Ends a turn that runs over this memory
+   * object: its signal fires, and its lease is released. Idempotent. Closes the store only if the memory made it.
    */
   close(): Promise<void>;
   /** Calls `close`, for `await using`. */

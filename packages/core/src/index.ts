@@ -4,11 +4,16 @@
  * @module
  */
 export type {
+  AssignRequest,
   ChatMemories,
   ChatMemoriesOptions,
   ForkOptions,
+  MemoryListEntry,
+  MemoryListPage,
   MemoryListQuery,
   MemoryOwner,
+  Pruned,
+  PruneRequest,
 } from "./chat-memories.ts";
 export type {
   CalibrateOptions,
@@ -46,9 +51,13 @@ export type {
   Anchor,
   MemoryCallOptions,
   PutOptions,
+  PutRules,
   RemovalOptions,
   RemoveOptions,
+  RemoveRules,
+  TurnOptions,
 } from "./memory-call-options.ts";
+export type { DataChange, JsonValue } from "./memory-data.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 export type {

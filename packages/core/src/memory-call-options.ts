@@ -16,8 +16,8 @@ export interface Anchor {
   readonly seq?: number | undefined;
 }
 
-/** Options of `put`. */
-export interface PutOptions<M> extends MemoryCallOptions {
+/** What a `put` depends on. */
+export interface PutRules<M> {
   /**
    * With `true`, only a live message is replaced, and an id that no message has is `NOT_FOUND`. For an answer that still
    * streams, whose beginning somebody may delete in the meantime. With an {@link Anchor}, the message is added or
@@ -31,6 +31,9 @@ export interface PutOptions<M> extends MemoryCallOptions {
    */
   readonly replaces?: M | undefined;
 }
+
+/** Options of `put`. */
+export interface PutOptions<M> extends PutRules<M>, MemoryCallOptions {}
 
 /** Options of a change that takes messages away. */
 export interface RemovalOptions extends MemoryCallOptions {
@@ -47,11 +50,29 @@ export interface RemovalOptions extends MemoryCallOptions {
   readonly mustExist?: boolean | Anchor | undefined;
 }
 
-/** Options of `remove`. */
-export interface RemoveOptions extends RemovalOptions {
+/** How far a `remove` goes. */
+export interface RemoveRules {
   /**
    * Deletes this message alone, and leaves the rest of its step: for one that should never have been said. A result
    * whose call is gone is then not shown, and a call whose result is gone is shown as interrupted. Default `false`.
    */
   readonly only?: boolean | undefined;
+}
+
+/** Options of `remove`. */
+export interface RemoveOptions extends RemoveRules, RemovalOptions {}
+
+/** Options of `turn`. */
+export interface TurnOptions extends MemoryCallOptions {
+  /**
+   * What to do while another turn of the memory is under way, in whatever process: `wait` until it ends, or `reject` with
+   * `BUSY`. Default `"wait"`.
+   */
+  readonly busy?: "wait" | "reject" | undefined;
+  /**
+   * After how long without a renewal others may take the turn over, in milliseconds: 100 to 2,147,483,647. It is renewed
+   * three times as often. A process that is killed is replaced after this long; one that stands still for as long, or
+   * does not reach the store, loses its turn. Below some seconds, a pause of the process or the network is enough. Default 30,000.
+   */
+  readonly leaseMs?: number | undefined;
 }

@@ -3,15 +3,20 @@ import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { decodeHead } from "./head.ts";
+import type { Lease } from "./lease.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */
 export interface Loaded<M> {
   readonly version: string | null;
   readonly nextSeq: number;
+  /** JSON text: see `ChatMemory.update`. */
+  readonly data: string | undefined;
   /** Raised by every change of the view other than at its end. */
   readonly epoch: number;
   /** See {@link Head.life}; `""` for a memory that does not exist. */
   readonly life: string;
+  /** Who holds the turn, if anybody does. */
+  readonly turn: Lease | undefined;
   readonly live: Live<M>;
 }
 
@@ -21,8 +26,8 @@ export function loadedFrom<M>(
   { memoryId, reader, isFront }: MemorySettings<M>,
   reused: readonly Item<M>[] = [],
 ): Loaded<M> {
-  const { version, nextSeq } = snapshot;
-  const { epoch, life } = decodeHead(memoryId, snapshot.head);
+  const { version, nextSeq, data } = snapshot;
+  const { epoch, life, turn } = decodeHead(memoryId, snapshot.head);
   const reusedBySeq = new Map(reused.map((item) => [item.seq, item]));
   const items = snapshot.messages.map((stored) => {
     const item = reusedBySeq.get(stored.seq);
@@ -33,5 +38,5 @@ export function loadedFrom<M>(
       item.metaText === stored.meta;
     return isSame ? item : readItem(stored, reader);
   });
-  return { version, nextSeq, epoch, life, live: new Live(items, isFront) };
+  return { version, nextSeq, data, epoch, life, turn, live: new Live(items, isFront) };
 }

@@ -1,27 +1,34 @@
 import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
 import type { Reading } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
+import { isSameLease } from "./lease.ts";
 
 /** What is compared of a message. */
 type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
- * messages that it added or replaced, or by the life that it began. `undefined` if that cannot tell: one of them is gone
+ * messages that it added or replaced, by the life that it began, or, if it is of the lease alone, by the lease. `undefined` if that cannot tell: one of them is gone
  * again.
  */
 export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
   const now = reading.loaded;
-  if (draft.begins && now.life === draft.life) return true;
-  const { witnesses, ownIds } = draft;
+  if (draft.begins) return now.life === draft.life;
+  const { items: witnesses, isWhole } = draft.witnesses;
   const last = witnesses.at(-1);
+  // Whoever has said the same since did what this change was to do.
+  if (!draft.changesMessages && draft.saysAnew)
+    return now.data === draft.data && draft.newOwner === undefined;
+  if (draft.isOfLease) return now.life === draft.life && isSameLease(now.turn, draft.turn);
   // No place is given up again.
-  if (last === undefined || now.nextSeq <= last.seq) return false;
+  if (now.nextSeq < draft.nextSeq) return false;
+  // What takes away leaves nothing behind. What was added and is gone at once, in a memory without history, does not either.
+  if (last === undefined) return draft.adds ? undefined : false;
   const found = await findAt(witnesses, reading);
   if (found === undefined) return undefined;
   // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
   // the same seq and in the same millisecond.
-  return witnesses.every((item, index) => isSame(found[index], item, ownIds));
+  return witnesses.every((item, index) => isSame(found[index], item, isWhole));
 }
 
 function isSame(found: Evidence | undefined, item: Evidence, isWhole: boolean): boolean {
