@@ -1,16 +1,12 @@
 import { cases } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { withoutTheLongest } from "@turnkeep/store-tests";
 import { inject } from "vitest";
 import { dynamoStore } from "../src/index.ts";
 import { dying, newClient, rawRead, rawRemove, rawWrite, serverAccess, useOwnTable } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client: watcher } = useOwnTable();
-
-// DynamoDB Local takes half a minute to write so many items, one after the other. All cases: see CONTRIBUTING.md.
-const chosen = process.env.TURNKEEP_THOROUGH
-  ? cases
-  : cases.filter(({ name }) => !/twelve thousand messages|behind a thousand memories/.test(name));
 
 describeConformance(
   "DynamoDB, by a url",
@@ -32,5 +28,6 @@ describeConformance(
       return { store: dynamoStore({ client, tableName }), isOpen: () => isOpen };
     },
   },
-  { cases: chosen },
+  // DynamoDB Local takes half a minute to write so many items, one after the other. All cases: see CONTRIBUTING.md.
+  { cases: withoutTheLongest(cases) },
 );
