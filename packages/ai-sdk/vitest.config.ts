@@ -38,7 +38,7 @@ const config: ViteUserConfig = {
   test: {
     projects: [
       newest,
-      { ...older, test: { ...older.test, name: "ai 6", include: ["test/{steps,chat-store}.test.ts"] } },
+      { ...older, test: { ...older.test, name: "ai 6", include: ["test/{steps,chat-store,chat}.test.ts"] } },
     ],
   },
 };

@@ -3,6 +3,10 @@
  *
  * @module
  */
+export type { ChatMessage, ChatMetadata, ChatUsage } from "./chat-handler/metadata.ts";
+export type { ChatList, ChatPage, ListedChat } from "./chat-handler/pages.ts";
+export type { ChatFiles } from "./chat-handler/posted.ts";
+export { type ChatAgent, type ChatHandlerOptions, type ChatSettings, chatHandler } from "./chat-handler.ts";
 export { type ChatStore, type ChatStoreOptions, chatStore } from "./chat-store.ts";
 export {
   type StepInput,

@@ -3,7 +3,7 @@ import * as mocks from "ai/test";
 
 export type Part = { readonly type: string; readonly [member: string]: unknown };
 /** What a model says: parts, or an error; a function is asked when it is its turn. */
-export type Reply = Part[] | Error | (() => Part[] | Promise<Part[]>);
+export type Reply = Part[] | Error | (() => Part[] | Promise<Part[]> | AsyncGenerator<Part>);
 
 export interface Prompt {
   readonly role: string;
@@ -34,13 +34,16 @@ export function modelOf(...replies: Reply[]): Model {
     const reply = rest.next().value ?? new Error("The script has ended.");
     const content = typeof reply === "function" ? await reply() : reply;
     if (content instanceof Error) throw content;
+    if (!Array.isArray(content)) return { content, finishReason: { unified: "stop", raw: "end" }, usage };
     const isCall = content.some(({ type }) => type === "tool-call");
     return { content, finishReason: { unified: isCall ? "tool-calls" : "stop", raw: "end" }, usage };
   };
   const options = {
     doGenerate: async ({ prompt }: { prompt: Prompt[] }) => ({ ...(await next(prompt)), warnings: [] }),
-    doStream: async ({ prompt }: { prompt: Prompt[] }) => {
+    doStream: async ({ prompt, abortSignal }: { prompt: Prompt[]; abortSignal?: AbortSignal }) => {
       const { content, ...end } = await next(prompt);
+      if (!Array.isArray(content))
+        return { stream: streamOf(content, { type: "finish", ...end }, abortSignal) };
       const chunks = [...content.flatMap(chunksOf), { type: "finish", ...end }];
       return {
         stream: mocks.simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }),
@@ -56,6 +59,23 @@ const usage = {
   inputTokens: { total: 40, noCache: 10, cacheRead: 30, cacheWrite: 0 },
   outputTokens: { total: 8, text: 8, reasoning: 0 },
 };
+
+/** As a provider's connection, it breaks off at the signal. */
+function streamOf(
+  parts: AsyncGenerator<Part>,
+  end: Part,
+  signal: AbortSignal | undefined,
+): ReadableStream<Part> {
+  return new ReadableStream({
+    start: (controller) => signal?.addEventListener("abort", () => controller.error(signal.reason)),
+    async pull(controller) {
+      const { done, value = end } = await parts.next();
+      if (signal?.aborted) return;
+      controller.enqueue(value);
+      if (done) controller.close();
+    },
+  });
+}
 
 function chunksOf(part: Part, index: number): Part[] {
   if (part.type !== "text" && part.type !== "reasoning") return [part];
