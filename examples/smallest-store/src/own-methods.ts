@@ -16,6 +16,7 @@ interface Memory {
   readonly nextSeq: number;
   readonly owner?: string | undefined;
   readonly head?: string | undefined;
+  readonly data?: string | undefined;
   readonly messages: readonly StoredMessage[];
 }
 
@@ -31,6 +32,7 @@ const capabilities: StoreCapabilities = {
   shared: true,
   history: false,
   list: false,
+  newest: false,
   ttl: false,
   delta: false,
   readSteps: 1,
@@ -90,10 +92,11 @@ export function ownStore(database: PGlite): ChatMemoryStore {
           }
           for (const seq of update.remove) bySeq.delete(seq);
           const { version, nextSeq, expected } = update;
-          // The owner is set when a memory begins; an update without a head leaves the one that is there.
-          const { owner } = memory ?? update;
+          // An update leaves what it does not name.
+          const owner = update.owner ?? memory?.owner;
           const head = update.head ?? memory?.head;
-          const changed = { version, nextSeq, owner, head, messages: [...bySeq.values()] };
+          const data = update.data ?? memory?.data;
+          const changed = { version, nextSeq, owner, head, data, messages: [...bySeq.values()] };
           // If somebody else wrote in between, what is there now says what this call is told.
           if (await write(rows, memoryId, changed, expected)) return;
         }

@@ -40,6 +40,7 @@ export interface CapabilityRequirement {
   readonly shared?: boolean | undefined;
   readonly history?: boolean | undefined;
   readonly list?: boolean | undefined;
+  readonly newest?: boolean | undefined;
   readonly ttl?: boolean | undefined;
   readonly delta?: boolean | undefined;
   /** At most this many bytes. */

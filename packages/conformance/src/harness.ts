@@ -4,6 +4,11 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 export interface HarnessCreateOptions {
   /** Pass it on as the store's option `ttlMs`. Set only if the store declares `ttl: true`. */
   readonly ttlMs?: number | undefined;
+  /**
+   * Pass it on as the store's option `activityMs`, if it has one. Set only if the store declares `newest: true`, for the
+   * cases that write twice to a memory and look which is the newest.
+   */
+  readonly activityMs?: number | undefined;
 }
 
 /**

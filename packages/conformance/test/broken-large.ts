@@ -7,9 +7,9 @@ function isLarge({ append, replace, move }: MemoryUpdate): boolean {
   return append.length + replace.length + move.length >= 100;
 }
 
-function write({ memories, now }: Database, id: string, update: MemoryUpdate): void {
+function write({ memories, now, tick }: Database, id: string, update: MemoryUpdate): void {
   const memory = applied(memories.get(id), structuredClone(update));
-  memories.set(id, { ...memory, updatedAt: now(), expiresAt: Number.POSITIVE_INFINITY });
+  memories.set(id, { ...memory, updatedAt: now(), active: tick(), expiresAt: Number.POSITIVE_INFINITY });
 }
 
 /** A store that writes large updates on a path of their own. */

@@ -177,26 +177,6 @@ export const brokenNames: readonly BrokenStore[] = [
     }),
   },
   {
-    fault: "moves a memory to the owner of a later update",
-    caughtBy: ["list", "a memory stays in its first owner's list"],
-    wrap: (base, { memories }) => {
-      const owners = new Map<string, string>();
-      return {
-        async updateMessages(id, update, options) {
-          await base.updateMessages(id, update, options);
-          if (update.owner !== undefined) owners.set(id, update.owner);
-        },
-        async listMemories({ owner, ...query }, options) {
-          const page = await base.listMemories({ limit: 1000, ...query }, options);
-          const found = page.memories.filter(({ memoryId }) => owners.get(memoryId) === owner);
-          return owner === undefined
-            ? page
-            : { ...page, memories: found.filter((m) => memories.has(m.memoryId)) };
-        },
-      };
-    },
-  },
-  {
     fault: "lists a memory that was deleted",
     caughtBy: ["list", "a deleted memory is not listed, one that began again is listed once"],
     wrap: (base) => {

@@ -2,6 +2,7 @@ import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenClients } from "./broken-clients.ts";
 import { brokenContents } from "./broken-contents.ts";
+import { brokenConversations } from "./broken-conversations.ts";
 import { brokenCorners } from "./broken-corners.ts";
 import { brokenCrashes } from "./broken-crashes.ts";
 import { brokenDamage } from "./broken-damage.ts";
@@ -47,6 +48,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenKeys,
   ...brokenLarge,
   ...brokenLists,
+  ...brokenConversations,
   ...brokenMembers,
   ...brokenClients,
   ...brokenCrashes,

@@ -144,26 +144,31 @@ export const brokenVersions: readonly BrokenStore[] = [
   {
     fault: "looks at the version, then writes",
     caughtBy: ["versions", "of two updates of one version exactly one wins"],
-    wrap: (base, { memories, now }) => ({
+    wrap: (base, { memories, now, tick }) => ({
       async updateMessages(id, update, options) {
         const before = memories.get(id);
         if (before === undefined || before.version !== update.expected) {
           return base.updateMessages(id, update, options);
         }
         await roundTrip();
-        memories.set(id, { ...applied(before, update), updatedAt: now(), expiresAt: before.expiresAt });
+        memories.set(id, {
+          ...applied(before, update),
+          updatedAt: now(),
+          active: tick(),
+          expiresAt: before.expiresAt,
+        });
       },
     }),
   },
   {
     fault: "looks whether a memory is there, then begins it",
     caughtBy: ["versions", "of two beginnings exactly one wins"],
-    wrap: (base, { memories, now }) => ({
+    wrap: (base, { memories, now, tick }) => ({
       async updateMessages(id, update, options) {
         if (update.expected !== null || memories.has(id)) return base.updateMessages(id, update, options);
         await roundTrip();
         const expiresAt = Number.POSITIVE_INFINITY;
-        memories.set(id, { ...applied(undefined, update), updatedAt: now(), expiresAt });
+        memories.set(id, { ...applied(undefined, update), updatedAt: now(), active: tick(), expiresAt });
       },
     }),
   },

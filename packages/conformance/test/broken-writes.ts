@@ -88,19 +88,8 @@ export const brokenWrites: readonly BrokenStore[] = [
   },
   {
     fault: "forgets the owner",
-    caughtBy: ["basic", "the owner is the one given at the beginning"],
+    caughtBy: ["basic", "the owner stays until an update names another"],
     wrap: changing(({ owner: _, ...update }) => update),
-  },
-  {
-    fault: "takes the owner of a later update",
-    caughtBy: ["basic", "the owner is the one given at the beginning"],
-    wrap: (base, { memories }) => ({
-      async updateMessages(id, update, options) {
-        await base.updateMessages(id, update, options);
-        const memory = memories.get(id);
-        if (memory !== undefined && update.owner !== undefined) memory.owner = update.owner;
-      },
-    }),
   },
   {
     fault: "keeps the old meta of a message that is replaced without one",
@@ -237,7 +226,7 @@ export const brokenWrites: readonly BrokenStore[] = [
   {
     fault: "writes over a memory that was deleted meanwhile",
     caughtBy: ["atomicity", "a delete that races an append leaves nothing behind"],
-    wrap: (base, { memories, now }) => ({
+    wrap: (base, { memories, now, tick }) => ({
       async updateMessages(id, update, options) {
         const before = memories.get(id);
         if (before === undefined || before.version !== update.expected) {
@@ -245,7 +234,12 @@ export const brokenWrites: readonly BrokenStore[] = [
         }
         await roundTrip();
         await roundTrip();
-        memories.set(id, { ...applied(before, update), updatedAt: now(), expiresAt: before.expiresAt });
+        memories.set(id, {
+          ...applied(before, update),
+          updatedAt: now(),
+          active: tick(),
+          expiresAt: before.expiresAt,
+        });
       },
     }),
   },

@@ -53,16 +53,16 @@ describe("turnkeep-conformance", () => {
       "--seed",
       "42",
     ]);
-    expect(ended.err).toBe("failed so far: basic: the owner is the one given at the beginning\n");
-    expect(ended.out).toContain("./my-store.ts: 39 cases, seed 42\n");
+    expect(ended.err).toBe("failed so far: basic: the owner stays until an update names another\n");
+    expect(ended.out).toContain("./my-store.ts: 50 cases, seed 42\n");
     expect(ended.out).toContain(
-      "✗ basic      16 passed, 1 failed, 1 skipped\n✓ list       1 passed, 20 skipped\n",
+      "✗ basic      17 passed, 1 failed, 1 skipped\n✓ list       1 passed, 30 skipped\n",
     );
     expect(ended.out).toContain(
-      'contract: Set when the memory begins; ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
+      'contract: The owner from now on. Absent: unchanged; none, for a memory that begins.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
     );
     expect(ended.out).toContain("(the store declares list: false)");
-    expect(ended.out.endsWith("Does not conform: 17 passed, 1 failed, 21 skipped; seed 42\n")).toBe(true);
+    expect(ended.out.endsWith("Does not conform: 18 passed, 1 failed, 31 skipped; seed 42\n")).toBe(true);
     expect(ended.status).toBe(1);
   });
 
@@ -119,7 +119,7 @@ export default referenceHarness();
     expect(failed.offered).toEqual(expect.arrayContaining(["fault", "given", "rawRead", "reopen"]));
     const member = failed.results.find(({ status }) => status === "failed");
     expect(member).toMatchObject({
-      sentence: "Set when the memory begins; ignored later.",
+      sentence: "The owner from now on. Absent: unchanged; none, for a memory that begins.",
       message: expect.stringContaining("saw undefined"),
     });
     expect(member).not.toHaveProperty("error");

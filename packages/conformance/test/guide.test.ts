@@ -18,7 +18,7 @@ test("the guide's table names every capability as declared", () => {
   const declared = /interface StoreCapabilities \{([\s\S]*?)\n\}/.exec(contract)?.[1] ?? "";
   const names = [...declared.matchAll(/readonly (\w+)\??:/g)].map(([, name]) => name);
   const rows = guide.split("\n").filter((line) => line.includes("declared: "));
-  expect(names).toHaveLength(9);
+  expect(names).toHaveLength(10);
   expect(names.filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
 });
 

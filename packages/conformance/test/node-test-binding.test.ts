@@ -63,10 +63,12 @@ describeConformance("a store that forgets the owner", { ...harness, create, dest
     (line) => line.startsWith("not ok") && !groups.some((name) => line.endsWith(name)),
   );
   expect(failed).toHaveLength(1);
-  expect(failed[0]).toContain("the owner is the one given at the beginning");
+  expect(failed[0]).toContain("the owner stays until an update names another");
   const text = lines.join("\n");
   expect(text).toContain('owner: expected "alice", saw undefined');
-  expect(text).toContain("Contract: Set when the memory begins; ignored later.");
+  expect(text).toContain(
+    "Contract: The owner from now on. Absent: unchanged; none, for a memory that begins.",
+  );
   expect(text).toContain("Seed: 42");
   expect(readFileSync(join(cwd, "destroyed"), "utf8")).toBe("once;");
 

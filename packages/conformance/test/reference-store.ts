@@ -10,6 +10,7 @@ import {
   conflictError,
   corruptError,
   defineStore,
+  expiryOf,
   type FoldedUpdate,
   foldUpdate,
   isInPlace,
@@ -29,17 +30,22 @@ export interface StoredMemory {
   nextSeq: number;
   owner?: string;
   head?: string;
+  data?: string;
   updatedAt: number;
+  /** Greater than that of each memory that was written to before. */
+  active: number;
   expiresAt: number;
   rows: Row[];
 }
 
-type Content = Omit<StoredMemory, "updatedAt" | "expiresAt">;
+type Content = Omit<StoredMemory, "updatedAt" | "active" | "expiresAt">;
 
 /** What all clients share: the plainest database there is. */
 export interface Database {
   memories: Map<string, StoredMemory>;
   now(): number;
+  /** Rises with each write. */
+  tick(): number;
   /** Called before each write; one that throws ends the process that writes. */
   beforeWrite?(): void;
   /** Called after each write; one that throws loses its answer. */
@@ -55,6 +61,7 @@ export const fullCapabilities: StoreCapabilities = {
   shared: true,
   history: true,
   list: true,
+  newest: true,
   ttl: true,
   delta: true,
   readSteps: 1,
@@ -139,8 +146,9 @@ export function referenceStore(
         const stored = storedRows(memory?.nextSeq ?? 1, memory?.rows ?? []);
         if (isInPlace(memoryId, update, memory?.version ?? null, stored)) return;
         const now = database.now();
-        const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
-        const changed = { ...withChange(memory, update), updatedAt: now, expiresAt };
+        const expiresAt = expiryOf(update, ttlMs, now) ?? Number.POSITIVE_INFINITY;
+        const times = { updatedAt: now, active: database.tick(), expiresAt };
+        const changed = { ...withChange(memory, update), ...times };
         checkRoom(memoryId, changed, capabilities.maxMemoryBytes);
         write(() => database.memories.set(memoryId, changed));
       },
@@ -162,14 +170,18 @@ export function referenceStore(
         return structuredClone({ messages: asked.slice(0, limit), hasMore: asked.length > limit });
       },
 
-      async list(arrive, { owner, after = "" }) {
+      async list(arrive, { owner, order, after }) {
         await arrive();
-        return [...database.memories.keys()].sort().flatMap((memoryId) => {
+        const found = [...database.memories.keys()].flatMap((memoryId) => {
           const memory = isReadable(memoryId) ? find(memoryId) : undefined;
-          if (memory === undefined || memoryId <= after) return [];
-          if (owner !== undefined && memory.owner !== owner) return [];
-          return { memoryId, owner: memory.owner, updatedAt: memory.updatedAt, position: memoryId };
+          if (memory === undefined || (owner !== undefined && memory.owner !== owner)) return [];
+          const { updatedAt, data, active } = memory;
+          const place =
+            order === "newest" ? String(Number.MAX_SAFE_INTEGER - active).padStart(16, "0") : memoryId;
+          return { memoryId, owner: memory.owner, updatedAt, data, position: place };
         });
+        found.sort((one, other) => (one.position < other.position ? -1 : 1));
+        return found.filter(({ position }) => after === undefined || position > after);
       },
 
       async sweep(arrive) {
@@ -191,13 +203,17 @@ function checkRoom(memoryId: string, memory: StoredMemory, limit: number | undef
   if (bytes > limit) throw memoryFullError(memoryId, bytes, limit);
 }
 
-function snapshotOf({ version, nextSeq, owner, head, rows }: StoredMemory, known?: string): MemorySnapshot {
+function snapshotOf(
+  { version, nextSeq, owner, head, data, rows }: StoredMemory,
+  known?: string,
+): MemorySnapshot {
   const messages = rows.filter((row) => row.state === "live").map(({ state: _, ...message }) => message);
   return {
     version,
     nextSeq,
     ...(owner === undefined ? {} : { owner }),
     ...(head === undefined ? {} : { head }),
+    ...(data === undefined ? {} : { data }),
     ...(version === known ? { messages: [], unchanged: true } : { messages }),
   };
 }
@@ -215,13 +231,15 @@ function withChange(memory: StoredMemory | undefined, update: FoldedUpdate): Con
     if (row !== undefined) rows.set(seq, { ...row, state });
   }
   for (const seq of update.remove) rows.delete(seq);
-  const owner = memory === undefined ? update.owner : memory.owner;
+  const owner = update.owner ?? memory?.owner;
   const head = update.head ?? memory?.head;
+  const data = update.data ?? memory?.data;
   return {
     version: update.version,
     nextSeq: update.nextSeq,
     ...(owner === undefined ? {} : { owner }),
     ...(head === undefined ? {} : { head }),
+    ...(data === undefined ? {} : { data }),
     rows: [...rows.values()].sort((a, b) => a.seq - b.seq),
   };
 }
@@ -247,7 +265,8 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
   const memories = new Map<string, StoredMemory>();
   // A clock that is not this process's `Date`.
   const clock = () => Math.floor(performance.timeOrigin + performance.now()) + offset;
-  const shared: Database = { memories, now: clock };
+  let writes = 0;
+  const shared: Database = { memories, now: clock, tick: () => ++writes };
   const declared = { ...fullCapabilities, ...capabilities };
   const open = (database: Database, options: HarnessCreateOptions): ChatMemoryStore => {
     const base = referenceStore(database, declared, options);

@@ -16,6 +16,7 @@ test("a correct store passes every case", async () => {
     "what leaves a store without history is gone",
     "a store without history says so",
     "a store without a listing says so",
+    "a store without the order newest says so",
     "a full memory says so before anything is written, and goes on once there is room",
   ]);
 });
@@ -23,6 +24,7 @@ test("a correct store passes every case", async () => {
 const declared: Partial<StoreCapabilities>[] = [
   { history: false },
   { list: false },
+  { newest: false },
   { ttl: false },
   { shared: false, durable: false },
   { maxMessageBytes: 512 * 1024, maxMemoryBytes: 1024 * 1024 },
@@ -35,7 +37,7 @@ test.each(declared)(
     const report = await runConformance(referenceHarness({ capabilities }));
     expect(formatReport(report)).toContain("Conforms");
     const reasons = report.results.flatMap((result) => (result.status === "skipped" ? [result.reason] : []));
-    for (const name of ["history", "list", "ttl", "shared", "durable"] as const) {
+    for (const name of ["history", "list", "newest", "ttl", "shared", "durable"] as const) {
       const excluded = capabilities[name] === false;
       const skips = reasons.includes(`declares ${name}: false`);
       expect(skips, name).toBe(excluded);

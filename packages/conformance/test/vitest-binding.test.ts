@@ -40,10 +40,12 @@ test("the binding registers a test for each case: passed, failed with the senten
   );
 
   const failed = results.filter(({ status }) => status === "failed");
-  expect(failed.map(({ title }) => title)).toEqual(["the owner is the one given at the beginning"]);
+  expect(failed.map(({ title }) => title)).toEqual(["the owner stays until an update names another"]);
   const text = failed[0]?.failureMessages.join("\n");
   expect(text).toContain('owner: expected "alice", saw undefined');
-  expect(text).toContain("Contract: Set when the memory begins; ignored later.");
+  expect(text).toContain(
+    "Contract: The owner from now on. Absent: unchanged; none, for a memory that begins.",
+  );
   expect(text).toContain("Seed: 42");
   expect(code).toBe(1);
 

@@ -45,7 +45,7 @@ test("a fault of the inner store, and one of the wrapper, is found through the w
     { ...inner, create: async (options) => new PassThroughStore(await inner.create(options)) },
     { groups: ["basic"] },
   );
-  expect(formatReport(through)).toContain("FAILED basic: the owner is the one given at the beginning");
+  expect(formatReport(through)).toContain("FAILED basic: the owner stays until an update names another");
 
   const forgetful = await runConformance(
     {

@@ -2,8 +2,10 @@ import type {
   Anchor,
   MemoryCallOptions,
   PutOptions,
+  PutRules,
   RemovalOptions,
   RemoveOptions,
+  RemoveRules,
 } from "./memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
@@ -50,12 +52,13 @@ export interface Shrunk {
 /** Options of {@link ChatMemory.transaction}. */
 export interface TransactionOptions extends MemoryCallOptions {
   /**
-   * What to do if somebody else wrote in the meantime: `merge` applies the adds to the new state, `throw` reports
-   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, else `merge`.
+   * What to do if somebody else wrote in the meantime: `merge` applies the changes again, to the new state, `throw` reports
+   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, and for `set`, which goes by what this
+   * instance last looked at; else `merge`.
    */
   readonly onConflict?: "merge" | "throw" | undefined;
   /**
-   * With `true`, only adds to an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
+   * With `true`, only changes an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
    * an {@link Anchor}, only while what it holds on to is there. For long work, such as a model's answer, during which
    * somebody may delete the conversation and begin it anew, or take the question back. Default `false`: the memory
    * begins anew.
@@ -63,17 +66,33 @@ export interface TransactionOptions extends MemoryCallOptions {
   readonly mustExist?: boolean | Anchor | undefined;
 }
 
-/** What the function of a transaction works with. */
+/**
+ * What the function of a transaction works with. The changing calls mean what they mean on the memory, each after those
+ * before it; nothing is written until the function has returned. Messages added directly one after the other are one
+ * change.
+ */
 export interface MemoryTransaction<M> {
   /**
-   * Collects messages; nothing is written until the function returns. Returns their ids. A system message that turns
-   * out to be stored already is not added, so the id returned for it belongs to no message.
+   * Collects messages; returns their ids. A system message that turns out to be stored already is not added, so the id
+   * returned for it belongs to no message.
    */
   add(...messages: (M | Entry<M>)[]): string[];
   /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
   instruct(message: M | Entry<M>): string;
-  /** The view, with what was collected so far. */
+  /** See {@link ChatMemory.put}. A message that a rewind of this transaction brings back cannot be replaced: `UNSUPPORTED`. */
+  put(id: string, message: M | Entry<M>, options?: PutRules<M>): void;
+  /** See {@link ChatMemory.remove}. */
+  remove(messageId: string, options?: RemoveRules): void;
+  /** See {@link ChatMemory.rewind}. */
+  rewind(messageId: string): void;
+  /** See {@link ChatMemory.compact}. Returns the id of the replacement. */
+  compact(request: { readonly through: string; readonly replacement: M }): string;
+  /** See {@link ChatMemory.set}. Returns the ids. */
+  set(messages: readonly (M | Entry<M>)[]): string[];
+  /** The view, with what was collected so far. Errors: also those of the collected changes. */
   messages(options?: ViewOptions<M>): Promise<M[]>;
+  /** The live messages (see {@link ChatMemory.entries}), with what was collected so far. Errors: as `messages`. */
+  entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
 }
 
 /**
@@ -220,11 +239,25 @@ export interface ChatMemory<M> {
    */
   clear(options?: MemoryCallOptions): Promise<void>;
   /**
-   * Collects adds and commits them once. If `run` throws, nothing is written and its error is passed on. Other calls on
-   * the memory go on while `run` works.
+   * Collects changes of any kind and commits them once, in their order: all or none, wherever the process dies, and no
+   * reader sees the half. If `run` throws, nothing is written and its error is passed on. Other calls on the memory go on
+   * while `run` works.
    *
-   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
+   * Errors: those of the collected changes; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
    * {@link TransactionOptions.mustExist}; `CLOSED` for use after its end.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * const [questionId = ""] = await memory.add(user("What is a fjrod?"));
+   * await memory.transaction((edit) => {
+   *   edit.rewind(questionId);
+   *   edit.add(user("What is a fjord?"));
+   * });
+   * console.log(await memory.messages()); // the question as it was edited
+   * ```
    */
   transaction<T>(
     run: (transaction: MemoryTransaction<M>) => T | Promise<T>,

@@ -182,10 +182,10 @@ export function laterVersionError(
 }
 
 /** `UNSUPPORTED`: a method that the store's `capabilities` exclude. */
-export function unsupportedError(store: string, method: string): TurnkeepError {
+export function unsupportedError(store: string, what: string): TurnkeepError {
   return new TurnkeepError(
     "UNSUPPORTED",
-    `${store} does not support ${method}(), as its capabilities say: choose another store or do without`,
+    `${store} does not support ${what}, as its capabilities say: choose another store or do without`,
   );
 }
 

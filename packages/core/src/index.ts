@@ -46,8 +46,10 @@ export type {
   Anchor,
   MemoryCallOptions,
   PutOptions,
+  PutRules,
   RemovalOptions,
   RemoveOptions,
+  RemoveRules,
 } from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";

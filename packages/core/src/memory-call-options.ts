@@ -16,8 +16,8 @@ export interface Anchor {
   readonly seq?: number | undefined;
 }
 
-/** Options of `put`. */
-export interface PutOptions<M> extends MemoryCallOptions {
+/** What a `put` depends on. */
+export interface PutRules<M> {
   /**
    * With `true`, only a live message is replaced, and an id that no message has is `NOT_FOUND`. For an answer that still
    * streams, whose beginning somebody may delete in the meantime. With an {@link Anchor}, the message is added or
@@ -31,6 +31,9 @@ export interface PutOptions<M> extends MemoryCallOptions {
    */
   readonly replaces?: M | undefined;
 }
+
+/** Options of `put`. */
+export interface PutOptions<M> extends PutRules<M>, MemoryCallOptions {}
 
 /** Options of a change that takes messages away. */
 export interface RemovalOptions extends MemoryCallOptions {
@@ -47,11 +50,14 @@ export interface RemovalOptions extends MemoryCallOptions {
   readonly mustExist?: boolean | Anchor | undefined;
 }
 
-/** Options of `remove`. */
-export interface RemoveOptions extends RemovalOptions {
+/** How far a `remove` goes. */
+export interface RemoveRules {
   /**
    * Deletes this message alone, and leaves the rest of its step: for one that should never have been said. A result
    * whose call is gone is then not shown, and a call whose result is gone is shown as interrupted. Default `false`.
    */
   readonly only?: boolean | undefined;
 }
+
+/** Options of `remove`. */
+export interface RemoveOptions extends RemoveRules, RemovalOptions {}

@@ -31,6 +31,8 @@ export interface MemorySnapshot {
   owner?: string | undefined;
   /** JSON text, opaque to the store. Core keeps it under 1 KB; 16 KB is the ceiling. */
   head?: string | undefined;
+  /** JSON text, opaque to the store: what the application says about the conversation, 8 KB at most. */
+  data?: string | undefined;
   /** The live messages, by `seq`. One whose record is lost or damaged stands in its place: see `unreadableMessage`. */
   messages: StoredMessage[];
   /** Set only if the memory is still at {@link ReadOptions.known}; `messages` is then empty. */
@@ -49,10 +51,17 @@ export interface MemoryUpdate {
   /** The version after the change: unique, made by core, 1 to 256 UTF-8 bytes like a message id. */
   version: string;
   nextSeq: number;
-  /** Set when the memory begins; ignored later. */
+  /** The owner from now on. Absent: unchanged; none, for a memory that begins. */
   owner?: string | undefined;
   /** Absent: unchanged. */
   head?: string | undefined;
+  /** Absent: unchanged. 8 KB (8,192 UTF-8 bytes) at most. */
+  data?: string | undefined;
+  /**
+   * How long the memory lives from this write on, in milliseconds, unless it is written to again; `null`: for ever.
+   * Absent: the `ttlMs` of the store. `UNSUPPORTED` without the capability `ttl`.
+   */
+  ttlMs?: number | null | undefined;
   /** New messages, live, by ascending `seq`. */
   append: StoredMessage[];
   /** Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`. */
@@ -90,7 +99,12 @@ export interface HistoryPage {
 export interface ListQuery {
   /** Only memories of this owner. */
   owner?: string | undefined;
-  /** The `cursor` of the previous page. */
+  /**
+   * `newest`: by the last activity, newest first; `UNSUPPORTED` without the capability `newest`. Default `stored`: the
+   * store's own order, in which the cursor is stable.
+   */
+  order?: "stored" | "newest" | undefined;
+  /** The `cursor` of the previous page, in the same order. */
   cursor?: string | undefined;
   /** 1 to 1,000; default 100. */
   limit?: number | undefined;
@@ -98,8 +112,13 @@ export interface ListQuery {
 
 /** One page of the memories in a store. */
 export interface ListPage {
-  /** `updatedAt`: milliseconds since the epoch. The order is the store's. */
-  memories: { memoryId: string; owner?: string | undefined; updatedAt: number }[];
+  /** `updatedAt`: milliseconds since the epoch. */
+  memories: {
+    memoryId: string;
+    owner?: string | undefined;
+    updatedAt: number;
+    data?: string | undefined;
+  }[];
   /** Set while there are more pages. */
   cursor?: string | undefined;
 }
@@ -141,7 +160,9 @@ export interface StoreCapabilities {
   readonly history: boolean;
   /** `listMemories` works. */
   readonly list: boolean;
-  /** The option `ttlMs` works. */
+  /** `listMemories` knows the order `newest`. */
+  readonly newest: boolean;
+  /** The option `ttlMs` works, and that of an update. */
   readonly ttl: boolean;
   /** An append writes only the messages that it names. */
   readonly delta: boolean;
@@ -178,10 +199,14 @@ export interface StoreCapabilities {
  * - Versions are unique, so a memory that was deleted and begun again never passes for the old one. Only an update that
  *   expects `null` begins a memory.
  * - With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once. Each write
- *   extends the life of the whole memory. Each write sets the expiry anew, by the `ttlMs` of the client that makes it:
- *   none, if that has no `ttlMs`. The database's clock decides, where it has one. What belonged to an earlier life of an
+ *   extends the life of the whole memory. Each write sets the expiry anew, by its own `ttlMs`, else by that of the client
+ *   that makes it: none, if neither has one. The database's clock decides, where it has one. What belonged to an earlier life of an
  *   id never shows in a later one. What looks at an expired memory, or removes it, spares the one that has begun in its
  *   place.
+ * - An update may change the owner: from then on the memory is in the new owner's listing, and in the old one's no more.
+ * - The order `newest` is by the last activity: writes of every kind. A store may note it at a granularity (its option
+ *   `activityMs`, 60,000 by default), so that an append costs no more than without; a memory that begins, or whose last
+ *   noted activity is older than that, comes first at once. What is written while somebody pages may show twice or not.
  * - Reads return new objects. A store does not change updates, and what a caller does to an argument after the call, or
  *   to a returned object, changes nothing stored.
  * - A call says what stands in its way in one order, before the database is asked: `CLOSED`, `ABORTED`, a wrong memory id,
@@ -215,7 +240,7 @@ export interface ChatMemoryStore {
   getHistory(memoryId: string, query: HistoryQuery, options?: CallOptions): Promise<HistoryPage>;
   /**
    * One page of the listing. The listing misses no memory whose creation was acknowledged before the call. The cursor
-   * is stable. One that no page gave is `INVALID_OPTION`, or another place than the start.
+   * of the order `stored` is stable. A cursor that no page of this order gave is `INVALID_OPTION`, or another place than the start.
    */
   listMemories(query: ListQuery, options?: CallOptions): Promise<ListPage>;
   /** Removes what interrupted updates and expiry left behind; returns how many memories or records it removed. */

@@ -44,10 +44,10 @@ export {
   type StoreConnection,
 } from "./stores/define-store.ts";
 export { driverCalls } from "./stores/driver-calls.ts";
-export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
+export { expiryOf, type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
 export { type OwnClient, ownClient } from "./stores/own-client.ts";
-export type { ListedMemory, NormalHistoryQuery, NormalListQuery } from "./stores/queries.ts";
+export type { ListedMemory, ListPositions, NormalHistoryQuery, NormalListQuery } from "./stores/queries.ts";
 export { type Refusals, refusalOf } from "./stores/refusals.ts";
 export { runsOf } from "./stores/runs.ts";
 export { utf8Length } from "./stores/text.ts";

@@ -5,9 +5,11 @@ import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src
 import {
   conflictError,
   corruptError,
+  expiryOf,
   foldUpdate,
   isInPlace,
   isPlain,
+  type ListedMemory,
   memorySnapshot,
   namedSeqs,
   nameText,
@@ -152,7 +154,7 @@ describe("checkUpdate", () => {
       head: undefined,
     };
     expect(codeOf(() => checkUpdate(empty, capabilities))).toBeUndefined();
-    const fullHead = { ...good, head: "é".repeat(8192) };
+    const fullHead = { ...good, head: "é".repeat(8192), data: "é".repeat(4096), ttlMs: null };
     expect(codeOf(() => checkUpdate(fullHead, capabilities))).toBeUndefined();
     const fullMessage = { ...good, append: [message(7, { payload: "é".repeat(40), meta: "x".repeat(20) })] };
     expect(codeOf(() => checkUpdate(fullMessage, capabilities))).toBeUndefined();
@@ -174,6 +176,10 @@ describe("checkUpdate", () => {
     ["a head above 16 KB", { head: `${"é".repeat(8192)}a` }],
     ["a head with U+0000", { head: "\0" }],
     ["a head that is no text", { head: {} }],
+    ["data above 8 KB", { data: `${"é".repeat(4096)}a` }],
+    ["data with U+0000", { data: "\0" }],
+    ["a ttlMs of 0", { ttlMs: 0 }],
+    ["a ttlMs that is no number", { ttlMs: "1" }],
     ["append that is no array", { append: undefined }],
     ["replace that is no array", { replace: {} }],
     ["move that is no array", { move: undefined }],
@@ -335,13 +341,20 @@ describe("queries", () => {
   });
 
   test("list: the defaults, and what is refused", () => {
-    expect(normalizeListQuery({})).toEqual({ owner: undefined, after: undefined, limit: 100 });
-    expect(normalizeListQuery({ owner: "o", cursor: encodeCursor("c"), limit: 1 })).toEqual({
-      owner: "o",
-      after: "c",
-      limit: 1,
+    expect(normalizeListQuery({})).toEqual({
+      owner: undefined,
+      order: "stored",
+      after: undefined,
+      limit: 100,
     });
-    expect(codeOf(() => normalizeListQuery({ cursor: encodeCursor("c") }, /^d$/))).toBe("INVALID_OPTION");
+    const newest = { owner: "o", order: "newest", limit: 1 } as const;
+    const { cursor } = listPage([listed("c"), listed("d")], newest);
+    expect(normalizeListQuery({ ...newest, cursor })).toEqual({ ...newest, after: "c" });
+    expect(codeOf(() => normalizeListQuery({ order: "newest", cursor }, { newest: /^d$/ }))).toBe(
+      "INVALID_OPTION",
+    );
+    expect(normalizeListQuery({ order: "newest", cursor }, { stored: /^d$/ }).after).toBe("c");
+    expect(codeOf(() => normalizeListQuery({ cursor }))).toBe("INVALID_OPTION");
     for (const query of [
       undefined,
       { owner: "" },
@@ -349,6 +362,7 @@ describe("queries", () => {
       { cursor: "" },
       { cursor: 3 },
       { limit: 0 },
+      { order: "oldest" },
     ]) {
       expect(
         codeOf(() => normalizeListQuery(query as ListQuery)),
@@ -383,23 +397,30 @@ describe("queries", () => {
   });
 });
 
+/** A memory in a listing, at that position. */
+function listed(position: string, more: Partial<ListedMemory> = {}): ListedMemory {
+  return { memoryId: `of ${position}`, owner: undefined, updatedAt: 0, position, ...more };
+}
+
 describe("listPage", () => {
-  const found = ["a", "b", "c"].map((id, index) => ({
-    ...{ memoryId: `of ${id}`, owner: index === 1 ? "ann" : undefined, updatedAt: index, position: id },
-  }));
+  const found = [
+    listed("a", { data: null }),
+    listed("b", { owner: "ann", data: '"x"', updatedAt: 1 }),
+    listed("c"),
+  ];
 
   test("ends at the limit, with a cursor after its last memory if there are more", () => {
-    const { memories, cursor } = listPage(found, 2);
+    const { memories, cursor } = listPage(found, { limit: 2, order: "stored" });
     expect(memories).toStrictEqual([
       { memoryId: "of a", updatedAt: 0 },
-      { memoryId: "of b", owner: "ann", updatedAt: 1 },
+      { memoryId: "of b", updatedAt: 1, owner: "ann", data: '"x"' },
     ]);
-    expect(decodeCursor(cursor ?? "")).toBe("b");
+    expect(normalizeListQuery({ cursor }).after).toBe("b");
   });
 
   test("has no cursor where nothing follows", () => {
-    expect(listPage(found, 3)).not.toHaveProperty("cursor");
-    expect(listPage([], 1)).toStrictEqual({ memories: [] });
+    expect(listPage(found, { limit: 3, order: "stored" })).not.toHaveProperty("cursor");
+    expect(listPage([], { limit: 1, order: "newest" })).toStrictEqual({ memories: [] });
   });
 });
 
@@ -488,7 +509,7 @@ describe("runsOf", () => {
 
 describe("memorySnapshot", () => {
   test("has owner and head where the memory has them", () => {
-    const whole = { version: "v", nextSeq: 2, owner: "", head: "{}" };
+    const whole = { version: "v", nextSeq: 2, owner: "", head: "{}", data: "1" };
     const messages = [{ id: "a", seq: 1, createdAt: 0, payload: "{}" }];
     expect(memorySnapshot(whole, messages)).toStrictEqual({ ...whole, messages });
     const bare = { version: "v", nextSeq: 2 };
@@ -684,4 +705,11 @@ test.each([
   expect(() => checkUpdate(given as MemoryUpdate, capabilities)).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("private") }),
   );
+});
+
+test("an update's own time to live comes before the store's", () => {
+  expect(expiryOf({ ttlMs: undefined }, undefined, 5)).toBeUndefined();
+  expect(expiryOf({ ttlMs: undefined }, 10, 5)).toBe(15);
+  expect(expiryOf({ ttlMs: 20 }, 10, 5)).toBe(25);
+  expect(expiryOf({ ttlMs: null }, 10, 5)).toBeUndefined();
 });

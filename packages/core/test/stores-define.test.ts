@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { ChatMemoryStore, MemoryUpdate, StoreCapabilities } from "../src/index.ts";
-import { defineStore, type FoldedUpdate, type ListedMemory } from "../src/store-kit.ts";
+import { defineStore, type FoldedUpdate, type ListedMemory, type ListPositions } from "../src/store-kit.ts";
 import type { StoreMethods } from "../src/stores/define-store.ts";
 import { message, update } from "./stores-support.ts";
 
@@ -9,6 +9,7 @@ const all: StoreCapabilities = {
   shared: false,
   history: true,
   list: true,
+  newest: true,
   ttl: false,
   delta: true,
   readSteps: 1,
@@ -23,11 +24,11 @@ interface Calls {
 /** A store whose methods note what they are given, and answer nothing. */
 function noted({
   capabilities = all,
-  position,
+  positions,
   ...answers
 }: Partial<StoreMethods<Calls>> & {
   capabilities?: StoreCapabilities | undefined;
-  position?: RegExp | undefined;
+  positions?: ListPositions | undefined;
 } = {}) {
   type Method<Name extends keyof StoreMethods<Calls>> = NonNullable<StoreMethods<Calls>[Name]>;
   const methods = {
@@ -42,7 +43,7 @@ function noted({
     under: vi.fn((signal: AbortSignal | undefined): Calls => ({ signal })),
     close: vi.fn(async () => {}),
   };
-  const defined = defineStore({ name: "notedStore", capabilities, connection, position }, methods);
+  const defined = defineStore({ name: "notedStore", capabilities, connection, positions }, methods);
   return { ...defined, methods, connection };
 }
 
@@ -107,6 +108,17 @@ describe("what stands in the way of a call is said in one order, before the data
     }
     expect(asked(methods)).toEqual([]);
   });
+
+  test("an order that the store cannot serve, and an update's time to live", async () => {
+    const { store, methods } = noted({ capabilities: { ...all, newest: false } });
+    const refused = { code: "UNSUPPORTED" };
+    await expect(store.listMemories({ order: "newest" })).rejects.toMatchObject(refused);
+    await expect(store.updateMessages("a", { ...good(), ttlMs: null })).rejects.toMatchObject(refused);
+    await expect(store.updateMessages("a", { ...good(), ttlMs: 0 })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+    expect(asked(methods)).toEqual([]);
+  });
 });
 
 describe("a method gets", () => {
@@ -169,7 +181,12 @@ describe("a method gets", () => {
     await store.getHistory("a", { after: 3 });
     await store.listMemories({});
     expect(methods.history.mock.lastCall?.[2]).toMatchObject({ after: 3, order: "ascending", limit: 100 });
-    expect(methods.list.mock.lastCall?.[1]).toEqual({ owner: undefined, after: undefined, limit: 100 });
+    expect(methods.list.mock.lastCall?.[1]).toEqual({
+      owner: undefined,
+      order: "stored",
+      after: undefined,
+      limit: 100,
+    });
   });
 });
 
@@ -193,11 +210,13 @@ describe("a call answers", () => {
       updatedAt: 1,
       position,
     }));
-    const { store, methods } = noted({ list: () => memories, position: /^\d+$/ });
+    const { store, methods } = noted({ list: () => memories, positions: { stored: /^\d+$/ } });
     const { cursor, ...page } = await store.listMemories({ limit: 2 });
     expect(page.memories.map(({ memoryId }) => memoryId)).toEqual(["m7", "m8"]);
     await store.listMemories({ cursor, owner: "o" });
-    expect(methods.list.mock.lastCall?.[1]).toEqual({ owner: "o", after: "8", limit: 100 });
+    expect(methods.list.mock.lastCall?.[1]).toEqual({
+      ...{ owner: "o", order: "stored", after: "8", limit: 100 },
+    });
     const { cursor: other } = await noted({
       list: () => memories.map((one) => ({ ...one, position: "no number" })),
     }).store.listMemories({ limit: 1 });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { ListQuery } from "../src/store-contract.ts";
 import { inMemoryStore } from "../src/stores/in-memory-store.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
 import { encodeCursor } from "../src/stores/queries.ts";
@@ -101,20 +102,20 @@ test("without ttlMs nothing expires", async () => {
 
 test("capabilities are as documented", () => {
   expect(inMemoryStore().capabilities).toEqual({
-    ...{ durable: false, shared: false, history: true, list: true, ttl: true, delta: true },
-    ...{ readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
+    ...{ durable: false, shared: false, history: true, list: true, newest: true, ttl: true },
+    ...{ delta: true, readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
   });
 });
 
 test("the cursor of another store is INVALID_OPTION", async () => {
   const store = inMemoryStore();
   await seed(store, "a", 1);
-  for (const position of ["memory-1", "1st", "01", "0", "1".repeat(17)]) {
+  for (const position of ["memory-1", "1st", "01", "0", "1".repeat(17)].map((place) => `s${place}`)) {
     await expect(store.listMemories({ cursor: encodeCursor(position) })).rejects.toMatchObject({
       code: "INVALID_OPTION",
     });
   }
-  expect(await store.listMemories({ cursor: encodeCursor("1".repeat(16)) })).toEqual({ memories: [] });
+  expect(await store.listMemories({ cursor: encodeCursor(`s${"1".repeat(16)}`) })).toEqual({ memories: [] });
 });
 
 test("two stores share nothing", async () => {
@@ -169,4 +170,22 @@ describe("Timeline", () => {
     expect(timeline.get(400)).toBe(400);
     expect(timeline.get(402)).toBeUndefined();
   });
+});
+
+test("a memory that becomes another's moves to the end of that listing, and keeps its place in everybody's", async () => {
+  const store = inMemoryStore();
+  const first = await seed(store, "a", 1, { owner: "guest" });
+  await seed(store, "b", 1, { owner: "ann" });
+  const second = update(first, { nextSeq: 2, owner: "ann", data: '{"title":"A"}' });
+  await store.updateMessages("a", second);
+  const idsOf = async (query: ListQuery) =>
+    (await store.listMemories(query)).memories.map(({ memoryId }) => memoryId);
+  expect(await idsOf({})).toEqual(["a", "b"]);
+  expect(await idsOf({ owner: "ann" })).toEqual(["b", "a"]);
+  expect(await idsOf({ owner: "guest" })).toEqual([]);
+  expect(await idsOf({ owner: "ann", order: "newest" })).toEqual(["a", "b"]);
+  await store.updateMessages("a", update(second.version, { nextSeq: 2 }));
+  await store.deleteMessages("b");
+  expect(await idsOf({ owner: "ann", order: "newest" })).toEqual(["a"]);
+  expect((await store.listMemories({ owner: "ann" })).memories[0]).toMatchObject({ data: '{"title":"A"}' });
 });

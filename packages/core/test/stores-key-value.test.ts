@@ -326,6 +326,7 @@ describe("hooks", () => {
       shared: false,
       history: true,
       list: false,
+      newest: false,
       ttl: true,
       delta: false,
       readSteps: 1,

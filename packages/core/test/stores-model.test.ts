@@ -22,18 +22,22 @@ interface ModelMemory {
   nextSeq: number;
   owner: string | undefined;
   head: string | undefined;
-  updatedAt: number;
+  data: string | undefined;
+  expiresAt: number;
+  /** Greater than that of every memory that was written to before. */
+  active: number;
   rows: (StoredMessage & { state: MessageState })[];
 }
 
 /** The contract, written down as plainly as it can be: one array a memory, every change made one after another. */
 class Model {
   time = 0;
+  writes = 0;
   readonly memories: Map<string, ModelMemory> = new Map();
 
   find(id: string): ModelMemory | undefined {
     const memory = this.memories.get(id);
-    return memory !== undefined && this.time < memory.updatedAt + ttlMs ? memory : undefined;
+    return memory !== undefined && this.time < memory.expiresAt ? memory : undefined;
   }
 
   update(id: string, change: MemoryUpdate): string | undefined {
@@ -49,9 +53,11 @@ class Model {
     this.memories.set(id, {
       version: change.version,
       nextSeq: change.nextSeq,
-      owner: old === undefined ? change.owner : old.owner,
+      owner: change.owner ?? old?.owner,
       head: change.head ?? old?.head,
-      updatedAt: this.time,
+      data: change.data ?? old?.data,
+      expiresAt: change.ttlMs === null ? Number.POSITIVE_INFINITY : this.time + (change.ttlMs ?? ttlMs),
+      active: ++this.writes,
       rows: rows.filter(({ state }) => states.includes(state)),
     });
     return undefined;
@@ -60,9 +66,9 @@ class Model {
   snapshot(id: string): MemorySnapshot {
     const memory = this.find(id);
     if (memory === undefined) return { version: null, nextSeq: 1, messages: [] };
-    const { version, nextSeq, owner, head } = memory;
+    const { version, nextSeq, owner, head, data } = memory;
     const messages = memory.rows.filter(({ state }) => state === "live").map(({ state: _, ...rest }) => rest);
-    return { version, nextSeq, owner, head, messages };
+    return { version, nextSeq, owner, head, data, messages };
   }
 
   history(id: string, query: HistoryQuery): HistoryPage {
@@ -75,10 +81,14 @@ class Model {
     return { messages: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
+  /** Newest first. */
   list(owner: string | undefined): string[] {
-    return [...this.memories.keys()]
-      .filter((id) => this.find(id) !== undefined && (owner === undefined || this.find(id)?.owner === owner))
-      .sort();
+    return [...this.memories]
+      .filter(
+        ([id, memory]) => this.find(id) !== undefined && (owner === undefined || memory.owner === owner),
+      )
+      .sort(([, one], [, other]) => other.active - one.active)
+      .map(([id]) => id);
   }
 }
 
@@ -95,6 +105,8 @@ const step = fc.oneof(
       basis: fc.constantFrom("right", "right", "right", "right", "stale", "none"),
       owner,
       head: fc.option(fc.string({ unit: "grapheme", maxLength: 5 }), { nil: undefined }),
+      data: fc.option(fc.string({ unit: "grapheme", maxLength: 5 }), { nil: undefined }),
+      lives: fc.constantFrom(undefined, undefined, undefined, 50, 150, null),
       appends: fc.array(fc.record({ gap: fc.nat(2), meta: fc.boolean(), to: fc.option(target) }), {
         maxLength: 4,
       }),
@@ -171,6 +183,8 @@ function resolve(model: Model, plan: Extract<Step, { kind: "update" }>): MemoryU
     nextSeq: seq + 1 + plan.spare,
     owner: plan.owner,
     head: plan.head,
+    data: plan.data,
+    ttlMs: plan.lives,
     append,
     replace,
     move,
@@ -186,16 +200,21 @@ async function codeOf(call: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-async function listAll(store: ChatMemoryStore, who: string | undefined, limit: number): Promise<string[]> {
+async function listAll(
+  store: ChatMemoryStore,
+  who: string | undefined,
+  limit: number,
+  order?: "newest",
+): Promise<string[]> {
   const found: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await store.listMemories({ owner: who, limit, cursor });
+    const page = await store.listMemories({ owner: who, limit, cursor, order });
     expect(page.memories.length).toBeLessThanOrEqual(limit);
     found.push(...page.memories.map((memory) => memory.memoryId));
     cursor = page.cursor;
   } while (cursor !== undefined);
-  return found.sort();
+  return found;
 }
 
 async function replaySteps(store: ChatMemoryStore, model: Model, steps: readonly Step[]): Promise<void> {
@@ -229,7 +248,9 @@ async function replaySteps(store: ChatMemoryStore, model: Model, steps: readonly
         expect(await store.getHistory(one.id, one.query)).toEqual(model.history(one.id, one.query));
         break;
       case "list":
-        expect(await listAll(store, one.owner, one.limit)).toEqual(model.list(one.owner));
+        expect((await listAll(store, one.owner, one.limit)).sort()).toEqual(model.list(one.owner).sort());
+        if (!store.capabilities.newest) break;
+        expect(await listAll(store, one.owner, one.limit, "newest")).toEqual(model.list(one.owner));
     }
     for (const id of ["a", "b", "A"]) {
       expect(await store.getMessages(id)).toEqual(model.snapshot(id));

@@ -24,12 +24,13 @@ describe.each(stores)("%s", (name, create) => {
     const snapshot = { version: first.version, nextSeq: 8, owner: "me", head: '{"h":1}', messages: append };
     expect(await store.getMessages("a")).toStrictEqual(snapshot);
 
-    const second = update(first.version, { owner: "you", nextSeq: 9 });
+    const second = update(first.version, { nextSeq: 9, data: '{"title":"A"}' });
     await store.updateMessages("a", second);
-    expect(await store.getMessages("a")).toStrictEqual({ ...snapshot, version: second.version, nextSeq: 9 });
+    const after = { version: second.version, nextSeq: 9, data: '{"title":"A"}' };
+    expect(await store.getMessages("a")).toStrictEqual({ ...snapshot, ...after });
 
-    await store.updateMessages("a", update(second.version, { head: "{}", nextSeq: 9 }));
-    expect(await store.getMessages("a")).toMatchObject({ owner: "me", head: "{}" });
+    await store.updateMessages("a", update(second.version, { head: "{}", owner: "you", nextSeq: 9 }));
+    expect(await store.getMessages("a")).toMatchObject({ owner: "you", head: "{}", data: '{"title":"A"}' });
   });
 
   test("a read that knows the version in place is told so, and carries no messages", async () => {

@@ -46,7 +46,7 @@ test("a delete frees the slot", async () => {
 test("listMemories is UNSUPPORTED, as declared; sweep has nothing to do", async () => {
   const store = singleSlotStore();
   expect(store.capabilities).toEqual({
-    ...{ durable: false, shared: false, history: true, list: false, ttl: false, delta: true },
+    ...{ durable: false, shared: false, history: true, list: false, newest: false, ttl: false, delta: true },
     ...{ readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
   });
   await expect(store.listMemories({})).rejects.toMatchObject({ code: "UNSUPPORTED" });

@@ -98,7 +98,14 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     sentence: sentences.version,
     async run(context) {
       const memory = context.memory();
-      for (const change of [{ append: 1 }, {}, { head: "{}" }, { replace: [{ seq: 1, payload: "2" }] }]) {
+      for (const change of [
+        { append: 1 },
+        {},
+        { head: "{}" },
+        { data: "1" },
+        { owner: "bob" },
+        { replace: [{ seq: 1, payload: "2" }] },
+      ]) {
         const { version } = await memory.commit(change);
         const snapshot = await context.store.getMessages(memory.id);
         expectEqual("version after an update", snapshot.version, version);
@@ -121,7 +128,28 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     },
   },
   {
-    name: "the owner is the one given at the beginning",
+    name: "the data stay until an update brings others",
+    sentence: sentences.data,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ data: '{"title":"🙂 \u2028"}' });
+      await memory.check("of a memory that began with data alone");
+      await memory.commit({ append: 2 });
+      await memory.check("after an append without data");
+      await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }], head: "{}" });
+      await memory.check("after an update without data");
+      await memory.commit({ data: '{"title":"other"}' });
+      await memory.check("after other data were given");
+      await memory.checkKnown("by who knows the present version", memory.model.version ?? "");
+      await memory.commit({ append: 1, data: "" });
+      await memory.check("after data that are an empty text were given with an append");
+      await memory.delete();
+      await memory.commit({ append: 1 });
+      await memory.check("of a memory that began again without data");
+    },
+  },
+  {
+    name: "the owner stays until an update names another",
     sentence: sentences.owner,
     async run(context) {
       const owned = context.memory();
@@ -129,13 +157,15 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       await owned.check("after an owner was given");
       await owned.commit({ append: 1 });
       await owned.check("after an update without owner");
-      await owned.commit({ append: 1, owner: "mallory" });
+      await owned.commit({ append: 1, owner: "bob" });
+      await owned.check("after an append with another owner");
+      await owned.commit({ owner: "carol", move: [{ seq: 1, to: "evicted" }] });
       await owned.check("after an update with another owner");
 
       const nobodys = context.memory();
       await nobodys.commit({ append: 1 });
-      await nobodys.commit({ append: 1, owner: "mallory" });
-      await nobodys.check("of a memory that began without owner");
+      await nobodys.commit({ owner: "alice" });
+      await nobodys.check("of a memory that began without owner, and got one");
     },
   },
   {

@@ -19,6 +19,8 @@ import { largeUpdatesCases } from "./large-updates.ts";
 import { leftBehindCases, leftOpenCases } from "./left-behind.ts";
 import { lifecycleCases } from "./lifecycle.ts";
 import { listCases } from "./list.ts";
+import { listNewestCases } from "./list-newest.ts";
+import { listOwnersCases } from "./list-owners.ts";
 import { listPagesCases } from "./list-pages.ts";
 import { lostRecordsCases } from "./lost-records.ts";
 import { modelCases } from "./model.ts";
@@ -60,6 +62,8 @@ export const cases: readonly ConformanceCase[] = [
   ...historyCases,
   ...listCases,
   ...listPagesCases,
+  ...listOwnersCases,
+  ...listNewestCases,
   ...idsCases,
   ...joinedIdsCases,
   ...payloadsCases,

@@ -194,21 +194,6 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
     },
   },
   {
-    name: "a memory stays in its first owner's list",
-    sentence: sentences.owner,
-    requires,
-    async run(context) {
-      const [owner, mallory] = [context.unique(), context.unique()];
-      const [memory] = (await begin(context, 1, owner)) as [TestMemory];
-      await memory.commit({ append: 1, owner: mallory });
-      await expectListed("the first owner's list", context.store, { owner }, [memory]);
-      await expectListed("the later owner's list", context.store, { owner: mallory }, []);
-      const [nobodys] = (await begin(context, 1, undefined)) as [TestMemory];
-      await nobodys.commit({ append: 1, owner: mallory });
-      await expectListed("the later owner's list", context.store, { owner: mallory }, []);
-    },
-  },
-  {
     name: "updatedAt rises with each write",
     sentence: sentences.updatedAt,
     requires,

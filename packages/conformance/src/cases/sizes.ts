@@ -189,6 +189,26 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
   {
+    name: "data of 8 KB work, more are refused",
+    sentence: sentences.dataSize,
+    async run(context) {
+      const memory = context.memory();
+      for (const character of ["a", "é", "🙂"]) {
+        await memory.commit({
+          append: 1,
+          data: filled(character, 8 * 1024),
+          head: filled(character, 16 * 1024),
+        });
+        await memory.check("with data of 8 KB");
+        const update = memory.update({ data: filled(character, 8 * 1024 + 1) });
+        await memory.refused("an update with data above 8 KB", "INVALID_OPTION", update);
+      }
+      await memory.check("after data above 8 KB");
+      await memory.commit({ append: 1 });
+      await memory.check("after an append to a memory with data of 8 KB");
+    },
+  },
+  {
     name: "a head of 16 KB works, a larger one is refused",
     sentence: sentences.headSize,
     async run(context) {

@@ -122,6 +122,7 @@ export function expectSnapshot(what: string, seen: MemorySnapshot, expected: Mem
   part(sentences.position, "nextSeq");
   part(sentences.owner, "owner");
   part(sentences.head, "head");
+  part(sentences.data, "data");
   part(sentences.known, "unchanged");
 }
 

@@ -68,6 +68,26 @@ export async function expectUnlisted(
   expectEqual(`what everybody's list says of the memory ${what}`, entry, undefined);
 }
 
+/** Fails unless the list in the order `newest` begins with these memories. */
+export async function expectNewest(
+  what: string,
+  store: ChatMemoryStore,
+  query: Omit<ListQuery, "order">,
+  wanted: readonly { readonly id: string }[],
+): Promise<void> {
+  const found: string[] = [];
+  for await (const { memories } of pagesOf(store, { ...query, order: "newest" })) {
+    found.push(...memories.map(({ memoryId }) => memoryId));
+    if (query.owner === undefined && found.length >= wanted.length) break;
+  }
+  const shown = query.owner === undefined ? found.slice(0, wanted.length) : found;
+  expectEqual(
+    what,
+    shown,
+    wanted.map(({ id }) => id),
+  );
+}
+
 /** The ids that a list names, sorted. */
 export function listedIds(memories: readonly Listed[]): string[] {
   return memories.map(({ memoryId }) => memoryId).sort();

@@ -21,7 +21,9 @@ export interface Change {
     Partial<Pick<StoredMessage, "createdAt" | "payload" | "meta">>)[];
   readonly move?: readonly { readonly seq: number; readonly to: MessageState | "removed" }[] | undefined;
   readonly head?: string | undefined;
+  readonly data?: string | undefined;
   readonly owner?: string | undefined;
+  readonly ttlMs?: number | null | undefined;
   /** Default: one after the last message. */
   readonly nextSeq?: number | undefined;
 }
@@ -59,7 +61,7 @@ export class TestMemory {
   /** The update that makes `change` of the present state; nothing is sent. */
   update(change: Change = {}): MemoryUpdate {
     const { version: expected, nextSeq: first } = this.model;
-    const { owner, head, move = [] } = change;
+    const { owner, head, data, ttlMs, move = [] } = change;
     const list = typeof change.append === "number" ? Array.from({ length: change.append }, () => ({})) : [];
     let seq = first - 1;
     const append = (typeof change.append === "object" ? change.append : list).map(
@@ -80,6 +82,8 @@ export class TestMemory {
       nextSeq: change.nextSeq ?? seq + 1,
       ...(owner === undefined ? {} : { owner }),
       ...(head === undefined ? {} : { head }),
+      ...(data === undefined ? {} : { data }),
+      ...(ttlMs === undefined ? {} : { ttlMs }),
       append,
       replace,
       move: move.map((entry) => ({ ...entry })),
@@ -164,13 +168,13 @@ export class TestMemory {
 
 /** What an update does, in a few words. */
 export function describeUpdate(update: MemoryUpdate): string {
-  const { expected, append, replace, move, head, owner, nextSeq } = update;
+  const { expected, append, replace, move, nextSeq } = update;
   const parts: string[] = [];
   if (append.length > 0) parts.push(`append ${some(append.map(({ seq }) => seq))}`);
   if (replace.length > 0) parts.push(`replace ${some(replace.map(({ seq }) => seq))}`);
   if (move.length > 0) parts.push(`move ${some(move.map(({ seq, to }) => `${seq} to ${to}`))}`);
-  if (head !== undefined) parts.push("head");
-  if (owner !== undefined) parts.push("owner");
+  for (const name of ["head", "data", "owner", "ttlMs"] as const)
+    if (update[name] !== undefined) parts.push(name);
   const last = append.at(-1)?.seq;
   if (last !== undefined && nextSeq > last + 1) parts.push(`nextSeq ${nextSeq}`);
   return `${expected === null ? "begin" : "update"} (${parts.join("; ")})`;

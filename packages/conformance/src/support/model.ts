@@ -15,6 +15,7 @@ export class MemoryModel {
   nextSeq = 1;
   owner: string | undefined;
   head: string | undefined;
+  data: string | undefined;
   rows: Map<number, Row> = new Map();
   readonly #keepsHistory: boolean;
 
@@ -24,8 +25,9 @@ export class MemoryModel {
 
   /** Applies an update whose `expected` is the version in place. */
   apply(update: MemoryUpdate): void {
-    if (this.version === null) this.owner = update.owner;
+    if (update.owner !== undefined) this.owner = update.owner;
     if (update.head !== undefined) this.head = update.head;
+    if (update.data !== undefined) this.data = update.data;
     for (const message of [...update.append, ...update.replace]) {
       this.rows.set(message.seq, { ...message, state: "live" });
     }
@@ -44,6 +46,7 @@ export class MemoryModel {
     this.nextSeq = 1;
     this.owner = undefined;
     this.head = undefined;
+    this.data = undefined;
     this.rows = new Map();
   }
 
@@ -57,9 +60,9 @@ export class MemoryModel {
   }
 
   snapshot(): MemorySnapshot {
-    const { version, nextSeq, owner, head } = this;
+    const { version, nextSeq, owner, head, data } = this;
     const messages = this.all().flatMap(({ state, ...message }) => (state === "live" ? [message] : []));
-    return { version, nextSeq, owner, head, messages };
+    return { version, nextSeq, owner, head, data, messages };
   }
 
   history(query: HistoryQuery): HistoryPage {

@@ -8,8 +8,12 @@ export const sentences = {
   time: "Milliseconds since the epoch.",
   opaque: "JSON text, opaque to the store",
   version: "The version after the change: unique, made by core",
-  owner: "Set when the memory begins; ignored later.",
+  owner: "The owner from now on. Absent: unchanged; none, for a memory that begins.",
+  assigned:
+    "An update may change the owner: from then on the memory is in the new owner's listing, and in the old one's no more.",
   head: "Absent: unchanged.",
+  data: "what the application says about the conversation, 8 KB at most.",
+  dataSize: "Absent: unchanged. 8 KB (8,192 UTF-8 bytes) at most.",
   headSize: "Core keeps it under 1 KB; 16 KB is the ceiling.",
   replace:
     "Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`.",
@@ -25,8 +29,12 @@ export const sentences = {
   byIds: "Only these message ids; up to 1,000.",
   allStates: "Default: all.",
   list: "The listing misses no memory whose creation was acknowledged before the call.",
-  cursor: "The cursor is stable.",
-  foreignCursor: "One that no page gave is `INVALID_OPTION`, or another place than the start.",
+  cursor: "The cursor of the order `stored` is stable.",
+  foreignCursor:
+    "A cursor that no page of this order gave is `INVALID_OPTION`, or another place than the start.",
+  newest: "The order `newest` is by the last activity: writes of every kind.",
+  activity: "a memory that begins, or whose last noted activity is older than that, comes first at once.",
+  newestPages: "What is written while somebody pages may show twice or not.",
   ofOwner: "Only memories of this owner.",
   updatedAt: "`updatedAt`: milliseconds since the epoch.",
   atomic: "`updateMessages` is atomic: readers see all of it or none.",
@@ -59,7 +67,9 @@ export const sentences = {
   prolong: "Each write extends the life of the whole memory.",
   noSooner: "What looks at an expired memory, or removes it, spares the one that has begun in its place.",
   ownTtl:
-    "Each write sets the expiry anew, by the `ttlMs` of the client that makes it: none, if that has no `ttlMs`.",
+    "Each write sets the expiry anew, by its own `ttlMs`, else by that of the client that makes it: none, if neither has one.",
+  lifeOfOne:
+    "How long the memory lives from this write on, in milliseconds, unless it is written to again; `null`: for ever.",
   clock: "The database's clock decides, where it has one.",
   earlierLife: "What belonged to an earlier life of an id never shows in a later one.",
   fresh: "Reads return new objects.",

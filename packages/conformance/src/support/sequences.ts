@@ -13,6 +13,7 @@ interface AnyChange {
   readonly replace: readonly { readonly pick: number; readonly payload: string }[];
   readonly move: readonly { readonly pick: number; readonly to: MessageState | "removed" }[];
   readonly head: string | undefined;
+  readonly data: string | undefined;
   readonly owner: number;
   readonly gap: number;
 }
@@ -41,6 +42,7 @@ const change: fc.Arbitrary<AnyChange> = fc.record({
   replace: fc.array(fc.record({ pick, payload: text }), { maxLength: 2 }),
   move: fc.array(fc.record({ pick, to: fc.oneof(state, fc.constant("removed" as const)) }), { maxLength: 4 }),
   head: fc.option(text, { nil: undefined }),
+  data: fc.option(text, { nil: undefined }),
   owner: fc.nat({ max: 2 }),
   gap: fc.constantFrom(0, 0, 0, 3),
 });
@@ -232,6 +234,7 @@ export class SequenceRun {
       replace: [...replaced].map(([seq, payload]) => ({ seq, payload })),
       move: [...moved].map(([seq, to]) => ({ seq, to })),
       head: change.head,
+      data: change.data,
       owner,
       nextSeq: model.nextSeq + appended.length + change.gap,
     };

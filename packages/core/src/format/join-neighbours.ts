@@ -66,19 +66,31 @@ function joinedHalves<M>(messages: readonly M[], join: Join<M>): M[] {
   const after = joinedHalves(messages.slice(middle), join);
   const [last, next, begins] = [before.at(-1) as M, after[0] as M, messages[middle] as M];
   const both = join(last, next);
-  if (both !== undefined) return [...before.slice(0, -1), both, ...after.slice(1)];
+  if (both !== undefined) return settled(before.slice(0, -1), both, after.slice(1), join);
   if (next === begins || join(last, begins) === undefined) return [...before, ...after];
   // The first of a group can be joined with what stands before it, and the others of the group cannot.
   return joinedOneByOne(messages, join);
 }
 
 function joinedOneByOne<M>(messages: readonly M[], join: Join<M>): M[] {
-  const joined: M[] = [];
-  for (const message of messages) {
-    const before = joined.at(-1);
-    const both = before === undefined ? undefined : join(before, message);
-    if (both === undefined) joined.push(message);
-    else joined.splice(-1, 1, both);
+  return messages.reduce<M[]>((joined, message) => settled(joined, message, [], join), []);
+}
+
+/** Joins a message with its neighbours; what was joined can be of another kind, which those beside it can be joined with. */
+function settled<M>(before: M[], message: M, after: M[], join: Join<M>): M[] {
+  let settling = message;
+  let next = 0;
+  for (;;) {
+    const last = before.at(-1);
+    const withLast = last === undefined ? undefined : join(last, settling);
+    if (withLast !== undefined) before.pop();
+    const following = withLast === undefined ? after[next] : undefined;
+    const both = withLast ?? (following === undefined ? undefined : join(settling, following));
+    if (both === undefined) break;
+    if (withLast === undefined) next++;
+    settling = both;
   }
-  return joined;
+  before.push(settling);
+  for (; next < after.length; next++) before.push(after[next] as M);
+  return before;
 }

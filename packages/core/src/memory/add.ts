@@ -8,6 +8,7 @@ import { pushAll } from "../steps/push-all.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
+import { findRecords } from "./stored-records.ts";
 
 /**
  * Adds messages to a draft, lets the window evict, and returns their ids. The draft may stay unchanged. Messages added
@@ -62,7 +63,7 @@ export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false)
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
   const isDue = forSummary && plan.evict.length > plan.passed.length;
   draft.awaitsSummary = isDue ? (early ? "early" : "now") : undefined;
-  if (draft.evictedIds.length > 0) draft.leave(withoutEffect(draft.live.items), "evicted");
+  if (draft.evicts) draft.leave(withoutEffect(draft.live.items), "evicted");
 }
 
 /** Of the messages in front that set what holds from there on: those all of whose settings a later one there sets too. */
@@ -166,8 +167,9 @@ export async function withoutRepeated<M>(
 /** The messages that already have the caller's own ids, live or not. */
 export async function findIds<M>(
   messages: readonly Prepared<M>[],
-  { loaded, settings, call }: Reading<M>,
+  reading: Reading<M>,
 ): Promise<Map<string, Item<M>>> {
+  const { loaded, settings } = reading;
   const found = new Map<string, Item<M>>();
   const elsewhere = new Set<string>();
   for (const { id, ownId } of messages) {
@@ -175,21 +177,12 @@ export async function findIds<M>(
     if (item !== undefined) found.set(id, item);
     else if (ownId) elsewhere.add(id);
   }
-  const { store, memoryId, reader } = settings;
   // If as many messages are live as seqs were given out, none has left.
   const allLive = loaded.live.items.length === loaded.nextSeq - 1;
-  if (allLive || !store.capabilities.history) return found;
-  for (const ids of chunks([...elsewhere], 500)) {
-    const page = await store.getHistory(memoryId, { ids, limit: 1000 }, { signal: call.signal });
-    for (const stored of page.messages) found.set(stored.id, readItem(stored, reader));
-  }
+  if (allLive) return found;
+  for (const record of await findRecords([...elsewhere], reading))
+    found.set(record.id, readItem(record, settings.reader));
   return found;
-}
-
-function chunks<T>(all: readonly T[], size: number): T[][] {
-  const parts: T[][] = [];
-  for (let start = 0; start < all.length; start += size) parts.push(all.slice(start, start + size));
-  return parts;
 }
 
 export function idConflict<M>(id: string, settings: MemorySettings<M>, what: string): TurnkeepError {

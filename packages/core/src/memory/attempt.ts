@@ -9,6 +9,8 @@ export interface Reading<M> {
   readonly loaded: Loaded<M>;
   readonly settings: MemorySettings<M>;
   readonly call: Call;
+  /** What has been changed of it and is not stored yet. */
+  readonly draft?: Draft<M> | undefined;
 }
 
 /** One attempt at a change: what it changes and relies on. After a conflict comes another, on the new state. */

@@ -1,6 +1,13 @@
 import { abortSignal } from "../abort.ts";
 import type { TransactionOptions } from "../chat-memory.ts";
-import type { MemoryCallOptions, PutOptions, RemovalOptions, RemoveOptions } from "../memory-call-options.ts";
+import type {
+  MemoryCallOptions,
+  PutOptions,
+  PutRules,
+  RemovalOptions,
+  RemoveOptions,
+  RemoveRules,
+} from "../memory-call-options.ts";
 import { oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
@@ -14,17 +21,25 @@ export function takeSignal(call: string, options: MemoryCallOptions | undefined)
   return takeOptions(`${call}'s options`, signalFields, options).signal;
 }
 
-const putFields = {
+const putRules = {
   mustExist: optional(mustExist, false),
   replaces: optional(),
-  signal,
-} satisfies Fields<PutOptions<unknown>>;
+} satisfies Fields<PutRules<unknown>>;
+
+const putFields = { ...putRules, signal } satisfies Fields<PutOptions<unknown>>;
 
 /** What a `put` depends on. */
 export function takePutOptions<M>(
   options: PutOptions<M> | undefined,
 ): PutOptions<M> & { readonly mustExist: MustExist } {
   return takeOptions("put's options", putFields, options);
+}
+
+/** The same in a transaction, which has the signal. */
+export function takePutRules<M>(
+  options: PutRules<M> | undefined,
+): PutRules<M> & { readonly mustExist: MustExist } {
+  return takeOptions("put's options", putRules, options);
 }
 
 const conflictFields = {
@@ -41,14 +56,18 @@ export function takeConflictOptions(
   return takeOptions(`${call}'s options`, conflictFields, options);
 }
 
-const removeFields = {
-  ...conflictFields,
-  only: optional(oneOf(true, false), false),
-} satisfies Fields<RemoveOptions>;
+const removeRules = { only: optional(oneOf(true, false), false) } satisfies Fields<RemoveRules>;
+
+const removeFields = { ...conflictFields, ...removeRules } satisfies Fields<RemoveOptions>;
 
 /** What a `remove` takes, and what it depends on. */
 export function takeRemoveOptions(
   options: RemoveOptions | undefined,
 ): RemoveOptions & { readonly mustExist: MustExist; readonly only: boolean } {
   return takeOptions("remove's options", removeFields, options);
+}
+
+/** The same in a transaction, which has the rest. */
+export function takeRemoveRules(options: RemoveRules | undefined): RemoveRules & { readonly only: boolean } {
+  return takeOptions("remove's options", removeRules, options);
 }

@@ -3,6 +3,7 @@ import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
+import { findRecords } from "./stored-records.ts";
 
 /**
  * Those of the messages that have left memory for history, for a view that must show them. Errors: `NOT_FOUND` for one
@@ -10,17 +11,15 @@ import { missing } from "./change.ts";
  */
 export async function readPinned<M>(
   ids: readonly string[],
-  { loaded, settings, call }: Reading<M>,
+  reading: Reading<M>,
 ): Promise<readonly Item<M>[]> {
+  const { loaded, settings } = reading;
   const absent = ids.filter((id) => !loaded.live.byId.has(id));
   if (absent.length === 0) return [];
-  const { store, memoryId, reader } = settings;
-  if (loaded.version === null) throw missing(settings);
-  const query = { ids: absent, states: ["evicted" as const], limit: absent.length };
-  const page = store.capabilities.history
-    ? await store.getHistory(memoryId, query, { signal: call.signal })
-    : undefined;
-  const left = page?.messages.map((stored) => readItem(stored, reader)) ?? [];
+  const { memoryId, reader } = settings;
+  if (loaded.version === null && reading.draft === undefined) throw missing(settings);
+  const records = await findRecords(absent, reading, ["evicted"]);
+  const left = records.map((record) => readItem(record, reader));
   const gone = absent.filter((id) => !left.some((item) => item.id === id));
   if (gone.length === 0) return left;
   throw new TurnkeepError(

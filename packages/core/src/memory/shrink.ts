@@ -43,6 +43,7 @@ export function shrinkOnce<M>(
   let before: Totals | undefined;
   return async (attempt) => {
     const { draft, settings } = attempt;
+    draft.reason = "shrink";
     const { reader, window, profile } = settings;
     const hidden = new Set(await hiddenIn(attempt));
     const steps = shownSteps(draft.live, hidden, window.unit, profile);

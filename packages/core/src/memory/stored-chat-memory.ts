@@ -7,7 +7,6 @@ import type {
   Shrunk,
   TransactionOptions,
 } from "../chat-memory.ts";
-import { invalidOption } from "../errors.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type {
   Anchor,
@@ -27,30 +26,17 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { elsewhere } from "../option-checks.ts";
-import { type Fields, takeOptions } from "../option-fields.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { anchorAt, checkExists } from "./anchor.ts";
+import { anchorAt } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
-import { checkReplacement, compactThrough, replaceAll } from "./change.ts";
+import { Changes, type CompactRequest } from "./changes.ts";
 import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
-import { prepare, prepareAll, prepareInstruction } from "./prepare.ts";
-import { removal } from "./remove.ts";
-import { rewindTo } from "./rewind.ts";
 import { Session } from "./session.ts";
 import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
 import { tellCalls } from "./told.ts";
 import { transact } from "./transaction.ts";
 import { Views } from "./views.ts";
 import { Writer } from "./writer.ts";
-
-/** What `compact` is asked for. */
-type CompactRequest<M> = Parameters<ChatMemory<M>["compact"]>[0];
-
-const compactFields = {
-  through: elsewhere,
-  replacement: elsewhere,
-} satisfies Fields<CompactRequest<never>>;
 
 /** A memory over a store. */
 export class StoredChatMemory<M> implements ChatMemory<M> {
@@ -59,6 +45,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #settings: MemorySettings<M>;
   readonly #session: Session<M>;
   readonly #views: Views<M>;
+  readonly #changes: Changes<M>;
   readonly #writer: Writer<M>;
 
   constructor(settings: MemorySettings<M>) {
@@ -67,6 +54,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#settings = settings;
     this.#session = new Session(settings);
     this.#views = new Views(settings, this.#session);
+    this.#changes = new Changes(settings, this.#views);
     this.#writer = new Writer(settings, this.#session, this.#views);
     const warning = settings.reader.counter?.warning;
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
@@ -74,23 +62,20 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     this.#session.checkOpen();
-    const prepared = prepareAll(messages, this.#settings.reader);
-    return prepared.length === 0 ? Promise.resolve([]) : this.#writer.add(prepared);
+    const prepared = this.#changes.prepare(messages);
+    return prepared.length === 0 ? Promise.resolve([]) : this.#writer.commit(this.#changes.add(prepared));
   }
 
   async instruct(message: M | Entry<M>, options?: MemoryCallOptions): Promise<string> {
     const signal = takeSignal("instruct", options);
-    const prepared = prepareInstruction(message, this.#settings.reader);
-    const [id] = await this.#writer.add([prepared], { signal });
+    const change = this.#changes.add(this.#changes.prepareInstruction(message));
+    const [id] = await this.#writer.commit(change, { signal });
     return id as string;
   }
 
   async put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void> {
-    const { mustExist, replaces, signal } = takePutOptions(options);
-    const { reader } = this.#settings;
-    const replaced = replaces === undefined ? undefined : prepare(replaces, reader);
-    checkMessageId(id); // A forgotten one would add the message anew each time.
-    return this.#writer.put(prepare(message, reader, id), { signal, mustExist, replaced });
+    const { signal, ...rules } = takePutOptions(options);
+    return this.#writer.commit(this.#changes.put(id, message, rules), { signal });
   }
 
   messages(options?: ViewOptions<M>): Promise<M[]> {
@@ -123,25 +108,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]> {
-    if (!Array.isArray(messages) || messages.length === 0) {
-      throw invalidOption("set needs an array of at least one message. To delete all, call clear().");
-    }
     const signal = takeSignal("set", options);
-    const prepared = prepareAll(messages, this.#settings.reader);
-    return this.#writer.change(signal, (attempt) => replaceAll(attempt, prepared), {
-      base: (call) => this.#session.lookedAt(call),
-    });
+    return this.#writer.commit(this.#changes.set(messages), { signal, base: "looked" });
   }
 
   async compact(request: CompactRequest<M>, options?: MemoryCallOptions): Promise<string> {
-    takeOptions("compact's argument", compactFields, request as CompactRequest<never>);
-    const { through, replacement } = request;
     const signal = takeSignal("compact", options);
-    const prepared = prepare(replacement, this.#settings.reader);
-    checkReplacement(prepared, this.#settings);
-    return this.#writer.change(signal, (attempt) => compactThrough(attempt, through, prepared), {
-      reason: "compact",
-    });
+    return this.#writer.commit(this.#changes.compact(request), { signal });
   }
 
   async clear(options?: MemoryCallOptions): Promise<void> {
@@ -157,37 +130,20 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       settings: this.#settings,
       session: this.#session,
       views: this.#views,
+      changes: this.#changes,
       writer: this.#writer,
     };
     return transact(parts, run, options);
   }
 
   async rewind(messageId: string, options?: RemovalOptions): Promise<void> {
-    const { mustExist, onConflict, signal } = takeConflictOptions("rewind", options);
-    return this.#writer.change(
-      signal,
-      async (attempt) => {
-        await checkExists(mustExist, attempt);
-        return rewindTo(attempt, messageId);
-      },
-      { base: onConflict === "throw" ? (call) => this.#session.lookedAt(call) : undefined },
-    );
+    const { onConflict, ...bound } = takeConflictOptions("rewind", options);
+    return this.#writer.commit(this.#changes.rewind(messageId), { ...bound, base: baseOf(onConflict) });
   }
 
   async remove(messageId: string, options?: RemoveOptions): Promise<string[]> {
-    const { mustExist, onConflict, only, signal } = takeRemoveOptions(options);
-    const remove = removal<M>(messageId, only);
-    return this.#session.run(signal, async (call) => {
-      const base = onConflict === "throw" ? await this.#session.lookedAt(call) : undefined;
-      return this.#session.commit(
-        call,
-        async (attempt) => {
-          await checkExists(mustExist, attempt);
-          return remove(attempt);
-        },
-        { base },
-      );
-    });
+    const { onConflict, only, ...bound } = takeRemoveOptions(options);
+    return this.#writer.commit(this.#changes.remove(messageId, only), { ...bound, base: baseOf(onConflict) });
   }
 
   async anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor> {
@@ -225,8 +181,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
     const { target, signal } = takeShrinkOptions(options);
-    const shrink = shrinkOnce<M>(target, (attempt) => this.#views.hidden(attempt));
-    return this.#writer.change(signal, shrink, { reason: "shrink" });
+    const plan = shrinkOnce<M>(target, (attempt) => this.#views.hidden(attempt));
+    return this.#writer.commit({ plan }, { signal });
   }
 
   get closed(): boolean {
@@ -240,6 +196,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function baseOf(onConflict: RemovalOptions["onConflict"]): "looked" | undefined {
+  return onConflict === "throw" ? "looked" : undefined;
 }
 
 tellCalls(StoredChatMemory.prototype, [

@@ -167,17 +167,21 @@ export class Views<M> {
     return this.#asked(takeOptions("messages' argument", viewFields, options));
   }
 
-  /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
-  show(reading: Reading<M>, asked: AskedView<M>, collected: readonly Prepared<M>[] = []): M[] | Promise<M[]> {
-    const shown = collected.length === 0 ? asked : { ...asked, extra: [...collected, ...asked.extra] };
-    return whenReady(this.#build(reading, shown), (built) => this.#show(reading, built, asked));
+  /** The messages of a memory as it was read, or as a draft would leave it. */
+  show(reading: Reading<M>, asked: AskedView<M>): M[] | Promise<M[]> {
+    return whenReady(this.#build(reading, asked), (built) => this.#show(reading, built, asked));
   }
 
-  #show({ loaded, call }: Reading<M>, { view, live, hadExtra }: Built<M>, { toolsKey }: AskedView<M>): M[] {
+  #show(
+    { loaded, call, draft }: Reading<M>,
+    { view, live, ...built }: Built<M>,
+    { toolsKey }: AskedView<M>,
+  ): M[] {
     // A call that has ended shows nothing.
     call.throwIfEnded();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
+    const hadExtra = built.hadExtra || draft !== undefined;
     this.#basis = { epoch, nextSeq, newest, hadExtra, toolsKey, answers: [] };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));

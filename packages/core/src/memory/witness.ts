@@ -12,16 +12,18 @@ type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "me
  */
 export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
   const now = reading.loaded;
-  if (draft.begins && now.life === draft.life) return true;
-  const { witnesses, ownIds } = draft;
+  if (draft.begins) return now.life === draft.life;
+  const { items: witnesses, isWhole } = draft.witnesses;
   const last = witnesses.at(-1);
   // No place is given up again.
-  if (last === undefined || now.nextSeq <= last.seq) return false;
+  if (now.nextSeq < draft.nextSeq) return false;
+  // What takes away leaves nothing behind. What was added and is gone at once, in a memory without history, does not either.
+  if (last === undefined) return draft.adds ? undefined : false;
   const found = await findAt(witnesses, reading);
   if (found === undefined) return undefined;
   // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
   // the same seq and in the same millisecond.
-  return witnesses.every((item, index) => isSame(found[index], item, ownIds));
+  return witnesses.every((item, index) => isSame(found[index], item, isWhole));
 }
 
 function isSame(found: Evidence | undefined, item: Evidence, isWhole: boolean): boolean {

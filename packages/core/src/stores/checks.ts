@@ -7,6 +7,9 @@ import { isPlainText, scanText } from "./text.ts";
 
 const maxHeadBytes = 16 * 1024;
 
+/** What `data` may take, in UTF-8 bytes. */
+export const maxDataBytes: number = 8 * 1024;
+
 /** Every {@link MessageState}. */
 export const messageStates: readonly MessageState[] = ["live", "evicted", "superseded"];
 
@@ -96,7 +99,8 @@ export function nameText(rules?: NameRules): Check<string> {
  * - `version` and `expected` are 1 to 256 bytes and differ; `nextSeq` is a positive safe integer.
  * - `append` ascends by `seq`; no `seq` or id is twice in `append` and `replace`, each `seq` is below `nextSeq`.
  * - `move` names each `seq` once, with a known target.
- * - ids, owner, payloads, metas and head follow the contract's rules for text; `head` is 16 KB at most.
+ * - ids, owner, payloads, metas, head and data follow the contract's rules for text; `head` is 16 KB at most, `data` 8 KB.
+ * - `ttlMs` is a positive integer or `null`.
  *
  * Errors: `INVALID_OPTION`; `MESSAGE_TOO_LARGE` if `payload` and `meta` of one message together exceed
  * `capabilities.maxMessageBytes`.
@@ -108,7 +112,7 @@ export function checkUpdate(
   if (typeof update !== "object" || update === null) {
     throw invalidOption(`An update must be an object, not ${kindOf(update)}`);
   }
-  const { expected, version, nextSeq, owner, head } = update;
+  const { expected, version, nextSeq, owner, head, data, ttlMs } = update;
   checkName("An update's version", version, 256);
   if (expected !== null) checkName("An update's expected version", expected, 256);
   if (expected === version) {
@@ -119,6 +123,10 @@ export function checkUpdate(
   if (head !== undefined && checkText(() => "The head", head) > maxHeadBytes) {
     throw invalidOption(`The head must not exceed ${maxHeadBytes} bytes`);
   }
+  if (data !== undefined && checkText(() => "The data", data) > maxDataBytes) {
+    throw invalidOption(`The data must not exceed ${maxDataBytes} bytes`);
+  }
+  if (ttlMs !== undefined && ttlMs !== null) ttl("An update's ttlMs", ttlMs);
   checkMessages(update, capabilities.maxMessageBytes);
   checkMoves(update);
 }

@@ -44,7 +44,7 @@ export function unreadableMessage(seq: number, id: string = `turnkeep:lost:${seq
 }
 
 /**
- * What `getMessages` returns for a memory that exists; owner and head only if it has them.
+ * What `getMessages` returns for a memory that exists; owner, head and data only if it has them.
  *
  * @param messages `undefined`: the memory is at the version that the caller knows.
  *
@@ -57,12 +57,13 @@ export function unreadableMessage(seq: number, id: string = `turnkeep:lost:${seq
  * ```
  */
 export function memorySnapshot(
-  { version, nextSeq, owner, head }: StoredHead,
+  { version, nextSeq, owner, head, data }: StoredHead,
   messages: StoredMessage[] | undefined,
 ): MemorySnapshot {
   const snapshot: MemorySnapshot = { version, nextSeq, messages: messages ?? [] };
   if (typeof owner === "string") snapshot.owner = owner;
   if (typeof head === "string") snapshot.head = head;
+  if (typeof data === "string") snapshot.data = data;
   if (messages === undefined) snapshot.unchanged = true;
   return snapshot;
 }
@@ -73,4 +74,5 @@ export type StoredHead = {
   readonly nextSeq: number;
   readonly owner?: string | null | undefined;
   readonly head?: string | null | undefined;
+  readonly data?: string | null | undefined;
 };

@@ -11,6 +11,7 @@ import { checkMemoryId, checkUpdate } from "./checks.ts";
 import { type FoldedUpdate, foldUpdate } from "./fold-update.ts";
 import {
   type ListedMemory,
+  type ListPositions,
   listPage,
   type NormalHistoryQuery,
   type NormalListQuery,
@@ -32,8 +33,8 @@ export type StoreDefinition<Calls> = {
   readonly name: string;
   readonly capabilities: StoreCapabilities;
   readonly connection: StoreConnection<Calls>;
-  /** The form of the positions that `list` answers, for one that a text would not fit. Default: any text. */
-  readonly position?: RegExp | undefined;
+  /** The form of the positions that `list` answers in each order, where a text would not fit. Default: any text. */
+  readonly positions?: ListPositions | undefined;
 };
 
 /**
@@ -105,7 +106,7 @@ export type DefinedStore<Calls> = {
  * ```
  */
 export function defineStore<Calls>(
-  { name, capabilities, connection, position }: StoreDefinition<Calls>,
+  { name, capabilities, connection, positions }: StoreDefinition<Calls>,
   methods: StoreMethods<Calls>,
 ): DefinedStore<Calls> {
   let closing: Promise<void> | undefined;
@@ -148,6 +149,8 @@ export function defineStore<Calls>(
     async updateMessages(memoryId, update, options) {
       const calls = enterFor(memoryId, options);
       checkUpdate(update, capabilities);
+      if (update.ttlMs !== undefined && !capabilities.ttl)
+        throw unsupportedError(name, "the ttlMs of an update");
       return methods.update(calls, memoryId, foldUpdate(update, capabilities));
     },
 
@@ -159,15 +162,18 @@ export function defineStore<Calls>(
     async getHistory(memoryId, query, options) {
       const calls = enterFor(memoryId, options);
       const normal = normalizeHistoryQuery(query);
-      if (!capabilities.history || methods.history === undefined) throw unsupportedError(name, "getHistory");
+      if (!capabilities.history || methods.history === undefined)
+        throw unsupportedError(name, "getHistory()");
       return (await methods.history(calls, memoryId, normal)) ?? { messages: [], hasMore: false };
     },
 
     async listMemories(query, options) {
       const calls = enter(options);
-      const normal = normalizeListQuery(query, position);
-      if (!capabilities.list || methods.list === undefined) throw unsupportedError(name, "listMemories");
-      return listPage(await methods.list(calls, normal), normal.limit);
+      const normal = normalizeListQuery(query, positions);
+      if (!capabilities.list || methods.list === undefined) throw unsupportedError(name, "listMemories()");
+      if (normal.order === "newest" && !capabilities.newest)
+        throw unsupportedError(name, 'the order "newest"');
+      return listPage(await methods.list(calls, normal), normal);
     },
 
     async sweep(options) {

@@ -53,7 +53,7 @@ export function foldUpdate(
     readonly history?: boolean | undefined;
   },
 ): FoldedUpdate {
-  const { expected, version, nextSeq, owner, head } = update;
+  const { expected, version, nextSeq, owner, head, data, ttlMs } = update;
   const keepsHistory = options?.history !== false;
   const target = (to: MessageState | "removed") => (keepsHistory || to === "live" ? to : "removed");
   const { insert, rewrite, setState, remove, appended, replaced, moved } = foldedRows(update, target);
@@ -63,6 +63,8 @@ export function foldUpdate(
     nextSeq,
     owner,
     head,
+    data,
+    ttlMs,
     insert,
     rewrite,
     setState,
@@ -148,4 +150,28 @@ export function namedSeqs({ replaced, moved }: FoldedUpdate): number[] {
  */
 export function isPlain({ replaced, moved }: FoldedUpdate): boolean {
   return replaced.length === 0 && moved.every(({ state }) => state === "evicted");
+}
+
+/**
+ * When a memory expires after an update: `undefined`, never. For a store that reads the clock itself.
+ *
+ * @param ttlMs The store's own, for an update that has none.
+ * @param now Milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * import { expiryOf, foldUpdate } from "@turnkeep/core/store-kit";
+ *
+ * const update = { expected: null, version: "v1", nextSeq: 1, append: [], replace: [], move: [] };
+ * expiryOf(foldUpdate({ ...update, ttlMs: 1000 }), undefined, 5000); // 6000
+ * expiryOf(foldUpdate({ ...update, ttlMs: null }), 1000, 5000); // undefined
+ * ```
+ */
+export function expiryOf(
+  { ttlMs: own }: Pick<FoldedUpdate, "ttlMs">,
+  ttlMs: number | undefined,
+  now: number,
+): number | undefined {
+  const lives = own === undefined ? ttlMs : (own ?? undefined);
+  return lives === undefined ? undefined : now + lives;
 }

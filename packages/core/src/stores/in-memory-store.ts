@@ -47,6 +47,7 @@ export function inMemoryStore(options?: InMemoryStoreOptions): ChatMemoryStore {
       shared: false,
       history: true,
       list: true,
+      newest: true,
       ttl: true,
       delta: true,
       readSteps: 1,

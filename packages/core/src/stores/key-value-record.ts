@@ -34,6 +34,7 @@ export interface KeyValueRecord {
   readonly nextSeq: number;
   readonly owner: string | undefined;
   readonly head: string | undefined;
+  readonly data: string | undefined;
   /** Milliseconds since the epoch. */
   readonly updatedAt: number;
   readonly expiresAt: number | undefined;
@@ -46,7 +47,7 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
   const parsed = parsedJson(value);
   if (parsed === undefined) throw corruptError(memoryId, "the value is not JSON text");
   const layout = (parsed ?? {}) as Readonly<Partial<Record<keyof Layout, unknown>>>;
-  const { turnkeep: written, version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
+  const { turnkeep: written, version, nextSeq, owner, head, data, updatedAt, expiresAt, messages } = layout;
   if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is not a record of Turnkeep");
   if (written > layoutVersion) {
     throw new TurnkeepError(
@@ -60,6 +61,7 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
     !isWhole(nextSeq, 1) ||
     !isOptionalString(owner) ||
     !isOptionalString(head) ||
+    !isOptionalString(data) ||
     typeof updatedAt !== "number" ||
     !(expiresAt === undefined || typeof expiresAt === "number") ||
     !Array.isArray(messages)
@@ -75,7 +77,7 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
     last = row.seq;
     return row;
   });
-  return { version, nextSeq, owner, head, updatedAt, expiresAt, rows };
+  return { version, nextSeq, owner, head, data, updatedAt, expiresAt, rows };
 }
 
 function decodeRow(tuple: unknown): Row | undefined {
@@ -128,8 +130,9 @@ export function updateRecord(
   return {
     version: update.version,
     nextSeq: update.nextSeq,
-    owner: record === undefined ? update.owner : record.owner,
+    owner: update.owner ?? record?.owner,
     head: update.head ?? record?.head,
+    data: update.data ?? record?.data,
     ...times,
     rows: [...rows.values()],
   };

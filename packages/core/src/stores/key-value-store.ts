@@ -5,7 +5,7 @@ import type { ChatMemoryStore } from "../store-contract.ts";
 import { ttl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
-import type { FoldedUpdate } from "./fold-update.ts";
+import { expiryOf, type FoldedUpdate } from "./fold-update.ts";
 import { keyCodecs } from "./key-value-keys.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
@@ -52,7 +52,7 @@ const pageSize = 50;
  * table of a SQL database, an object store with conditional writes, etcd, a file.
  *
  * Each memory is one value under its id (see `keys`): JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`,
- * `updatedAt`, `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history
+ * `data`, `updatedAt`, `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history
  * included (`delta: false`): right for conversations of hundreds of messages, not of hundreds of thousands. Where the
  * database limits a value, say so in `maxMemoryBytes`. An update is two operations, one `get` and one `compareAndSet`. A
  * record of a later layout is `UNSUPPORTED_VERSION`. A value that is not a record is `CORRUPT_RECORD` with the memory's
@@ -92,6 +92,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     shared,
     history: true,
     list: list !== undefined,
+    newest: false,
     ttl: true,
     delta: false,
     readSteps: 1 as const,
@@ -148,14 +149,15 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     signal: AbortSignal | undefined,
   ): Promise<ListedMemory | undefined> {
     const entry = await get(memoryId, signal);
-    let record: Pick<KeyValueRecord, "owner" | "updatedAt"> | undefined;
+    let record: Pick<KeyValueRecord, "owner" | "updatedAt" | "data"> | undefined;
     try {
       record = read(memoryId, entry);
     } catch {
-      record = { owner: undefined, updatedAt: 0 };
+      record = { owner: undefined, updatedAt: 0, data: undefined };
     }
     if (record === undefined || (owner !== undefined && record.owner !== owner)) return undefined;
-    return { memoryId, owner: record.owner, updatedAt: record.updatedAt, position: memoryId };
+    const { updatedAt, data } = record;
+    return { memoryId, owner: record.owner, updatedAt, data, position: memoryId };
   }
 
   /** Deletes a memory's entry; with a revision, only that. Returns whether it did. */
@@ -221,7 +223,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       if (record?.version === update.version) return;
       if ((record?.version ?? null) !== update.expected) break;
       const updatedAt = now();
-      const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
+      const expiresAt = expiryOf(update, ttlMs, updatedAt);
       const value = encoded(memoryId, updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
       const swap = () => options.compareAndSet(keyOf(memoryId), value, entry?.revision, { signal });
       if (await run(swap, signal)) return;

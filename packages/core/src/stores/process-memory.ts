@@ -2,7 +2,7 @@ import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from ".
 import { append } from "../values.ts";
 import { isInPlace } from "./check-stored.ts";
 import { copyMessage, withState } from "./copies.ts";
-import type { FoldedUpdate } from "./fold-update.ts";
+import { expiryOf, type FoldedUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -13,9 +13,12 @@ interface Row {
 
 /** One memory kept in this process. A write costs O(1) per named message; a read costs the live messages only. */
 export class ProcessMemory {
-  readonly owner: string | undefined;
+  owner: string | undefined;
   version: string | null = null;
+  data: string | undefined;
   updatedAt = 0;
+  /** `undefined`: never. */
+  expiresAt: number | undefined;
   #nextSeq = 1;
   #head: string | undefined;
   readonly #rows: Timeline<Row> = new Timeline();
@@ -24,17 +27,13 @@ export class ProcessMemory {
   /** False once a message came back to live behind a later one; the next read sorts. */
   #liveInOrder = true;
 
-  constructor(owner: string | undefined) {
-    this.owner = owner;
-  }
-
-  /** Applies an update unless it is in place already, or throws and changes nothing. */
-  apply(memoryId: string, update: FoldedUpdate, now: number): void {
+  /** Applies an update and answers `true`, unless it is in place already; or throws and changes nothing. */
+  apply(memoryId: string, update: FoldedUpdate, now: number, ttlMs: number | undefined): boolean {
     const find = (seq: number) => {
       const row = this.#rows.get(seq);
       return row && { id: row.message.id, state: row.state };
     };
-    if (isInPlace(memoryId, update, this.version, { nextSeq: this.#nextSeq, find })) return;
+    if (isInPlace(memoryId, update, this.version, { nextSeq: this.#nextSeq, find })) return false;
     const { insert, rewrite, setState, remove } = update;
     for (const row of insert) this.#insert({ message: copyMessage(row), state: row.state });
     for (const row of rewrite) this.#change(row.seq, row.state, copyMessage(row));
@@ -42,8 +41,12 @@ export class ProcessMemory {
     for (const seq of remove) this.#remove(seq);
     this.version = update.version;
     this.updatedAt = now;
+    this.expiresAt = expiryOf(update, ttlMs, now);
     this.#nextSeq = update.nextSeq;
+    if (update.owner !== undefined) this.owner = update.owner;
     if (update.head !== undefined) this.#head = update.head;
+    if (update.data !== undefined) this.data = update.data;
+    return true;
   }
 
   snapshot(known: string | undefined): MemorySnapshot {
@@ -54,6 +57,7 @@ export class ProcessMemory {
     const snapshot: MemorySnapshot = { version: this.version, nextSeq: this.#nextSeq, messages: [] };
     if (this.owner !== undefined) snapshot.owner = this.owner;
     if (this.#head !== undefined) snapshot.head = this.#head;
+    if (this.data !== undefined) snapshot.data = this.data;
     if (this.version === known) snapshot.unchanged = true;
     else snapshot.messages = Array.from(this.#live.values(), ({ message }) => copyMessage(message));
     return snapshot;

@@ -5,7 +5,7 @@ import { ProcessMemory } from "./process-memory.ts";
 import type { ListedMemory } from "./queries.ts";
 import { Timeline } from "./timeline.ts";
 
-/** A memory's position in the order in which memories began, as a cursor holds it. */
+/** A memory's place in either order, as a cursor holds it. */
 const position = /^[1-9]\d{0,15}$/;
 
 export interface ProcessStoreOptions {
@@ -22,9 +22,25 @@ export interface ProcessStoreOptions {
 
 interface Slot {
   readonly memoryId: string;
-  /** Increases with each memory that begins; a listing's cursor. */
-  readonly position: number;
   readonly memory: ProcessMemory;
+  /** Its place in everybody's listing, in the order in which memories began. */
+  readonly began: number;
+  /** The same in its owner's listing: where it began, or became the owner's. */
+  joined: number;
+  /** Its place by activity. */
+  active: number;
+  /** In whose listing it is. */
+  owner: string | undefined;
+}
+
+/** Memories in both orders. Places only grow. */
+interface Listing {
+  readonly stored: Timeline<Slot>;
+  readonly newest: Timeline<Slot>;
+}
+
+function newListing(): Listing {
+  return { stored: new Timeline(), newest: new Timeline() };
 }
 
 /**
@@ -34,39 +50,76 @@ interface Slot {
 export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const { name, capabilities, ttlMs, now = Date.now, admit } = options;
   const slots = new Map<string, Slot>();
-  const everybody = new Timeline<Slot>();
-  const byOwner = new Map<string, Timeline<Slot>>();
-  let positions = 0;
-  function isExpired({ memory }: Slot): boolean {
-    return ttlMs !== undefined && now() - memory.updatedAt >= ttlMs;
+  const everybody = newListing();
+  const byOwner = new Map<string, Listing>();
+  /** The last place that was given. */
+  let places = 0;
+
+  function isExpired({ memory: { expiresAt } }: Slot): boolean {
+    return expiresAt !== undefined && now() >= expiresAt;
   }
 
-  function find(memoryId: string): ProcessMemory | undefined {
+  function find(memoryId: string): Slot | undefined {
     const slot = slots.get(memoryId);
-    if (slot === undefined) return undefined;
-    if (!isExpired(slot)) return slot.memory;
+    if (slot === undefined || !isExpired(slot)) return slot;
     drop(slot);
     return undefined;
   }
 
   function keep(memoryId: string, memory: ProcessMemory): void {
-    positions += 1;
-    const slot: Slot = { memoryId, position: positions, memory };
+    places += 1;
+    const slot: Slot = {
+      memoryId,
+      memory,
+      began: places,
+      joined: places,
+      active: places,
+      owner: memory.owner,
+    };
     slots.set(memoryId, slot);
-    everybody.append(slot.position, slot);
-    if (memory.owner === undefined) return;
-    const owned = byOwner.get(memory.owner) ?? new Timeline<Slot>();
-    byOwner.set(memory.owner, owned);
-    owned.append(slot.position, slot);
+    everybody.stored.append(slot.began, slot);
+    everybody.newest.append(slot.active, slot);
+    enlist(slot);
   }
 
-  function drop({ memoryId, position, memory }: Slot): void {
-    slots.delete(memoryId);
-    everybody.delete(position);
-    if (memory.owner === undefined) return;
-    const owned = byOwner.get(memory.owner);
-    owned?.delete(position);
-    if (owned?.size === 0) byOwner.delete(memory.owner);
+  /** Lists a memory that was written to as the newest, and for its owner. */
+  function touch(slot: Slot): void {
+    if (slot.active === places && slot.owner === slot.memory.owner) return;
+    places += 1;
+    const { owner } = slot.memory;
+    const owned = owner === slot.owner && owner !== undefined ? byOwner.get(owner) : undefined;
+    if (owner !== slot.owner) delist(slot);
+    for (const listing of [everybody, owned]) {
+      listing?.newest.delete(slot.active);
+      listing?.newest.append(places, slot);
+    }
+    slot.active = places;
+    if (owner === slot.owner) return;
+    slot.owner = owner;
+    slot.joined = places;
+    enlist(slot);
+  }
+
+  function enlist(slot: Slot): void {
+    if (slot.owner === undefined) return;
+    const owned = byOwner.get(slot.owner) ?? newListing();
+    byOwner.set(slot.owner, owned);
+    owned.stored.append(slot.joined, slot);
+    owned.newest.append(slot.active, slot);
+  }
+
+  function delist({ owner, joined, active }: Slot): void {
+    const owned = owner === undefined ? undefined : byOwner.get(owner);
+    owned?.stored.delete(joined);
+    owned?.newest.delete(active);
+    if (owner !== undefined && owned?.stored.size === 0) byOwner.delete(owner);
+  }
+
+  function drop(slot: Slot): void {
+    slots.delete(slot.memoryId);
+    everybody.stored.delete(slot.began);
+    everybody.newest.delete(slot.active);
+    delist(slot);
   }
 
   function clear(): void {
@@ -74,19 +127,25 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   }
 
   const { store } = defineStore(
-    { name, capabilities, connection: { under: () => undefined, close: async () => clear() }, position },
+    {
+      name,
+      capabilities,
+      connection: { under: () => undefined, close: async () => clear() },
+      positions: { stored: position, newest: position },
+    },
     {
       read(_, memoryId, known) {
         admit?.(memoryId, slots);
-        return find(memoryId)?.snapshot(known);
+        return find(memoryId)?.memory.snapshot(known);
       },
 
       update(_, memoryId, update) {
         admit?.(memoryId, slots);
         const found = find(memoryId);
-        const memory = found ?? new ProcessMemory(update.owner);
-        memory.apply(memoryId, update, now());
+        const memory = found?.memory ?? new ProcessMemory();
+        if (!memory.apply(memoryId, update, now(), ttlMs)) return;
         if (found === undefined) keep(memoryId, memory);
+        else touch(found);
       },
 
       remove(_, memoryId, expected) {
@@ -100,17 +159,29 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
 
       history(_, memoryId, query) {
         admit?.(memoryId, slots);
-        return find(memoryId)?.history(query);
+        return find(memoryId)?.memory.history(query);
       },
 
-      list(_, { owner, after = "0", limit }) {
-        const source = owner === undefined ? everybody : byOwner.get(owner);
+      list(_, { owner, order, after, limit }) {
+        const listing = owner === undefined ? everybody : byOwner.get(owner);
+        const place = after === undefined ? undefined : Number(after);
+        const isNewest = order === "newest";
+        const slots = isNewest
+          ? listing?.newest.between(0, place ?? Number.MAX_SAFE_INTEGER, "descending")
+          : listing?.stored.between(place ?? 0, Number.MAX_SAFE_INTEGER, "ascending");
         const found: ListedMemory[] = [];
-        for (const slot of source?.between(Number(after), Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
+        for (const slot of slots ?? []) {
           if (isExpired(slot)) continue;
-          const { memoryId, position, memory } = slot;
-          const { owner, updatedAt } = memory;
-          found.push({ memoryId, owner, updatedAt, position: String(position) });
+          const { memoryId, began, joined, active, memory } = slot;
+          const stored = owner === undefined ? began : joined;
+          const position = String(isNewest ? active : stored);
+          found.push({
+            memoryId,
+            owner: slot.owner,
+            updatedAt: memory.updatedAt,
+            data: memory.data,
+            position,
+          });
           if (found.length > limit) break;
         }
         return found;

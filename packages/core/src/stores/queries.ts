@@ -24,6 +24,7 @@ export interface NormalHistoryQuery {
 /** A {@link ListQuery} with every default filled in. */
 export interface NormalListQuery {
   readonly owner: string | undefined;
+  readonly order: ListOrder;
   /** The position of the last memory of the page before; absent: from the start. */
   readonly after: string | undefined;
   /** 1 to 1,000. */
@@ -54,15 +55,33 @@ export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
 
 /**
  * Fills in the defaults of a list query: all owners, from the start, 100 memories. Throws `INVALID_OPTION` for anything
- * that the contract does not allow, and for a cursor whose position does not match `position`.
+ * that the contract does not allow, for a cursor of the other order, and for one whose position does not match
+ * `positions`.
  */
-export function normalizeListQuery(query: ListQuery, position?: RegExp): NormalListQuery {
+export function normalizeListQuery(query: ListQuery, positions: ListPositions = {}): NormalListQuery {
   checkQuery("A list query", query);
-  const { owner, cursor } = query;
+  const { owner, cursor, order = "stored" } = query;
   if (owner !== undefined) checkOwner(owner);
+  if (order !== "stored" && order !== "newest")
+    throw invalidOption(`order must be "stored" or "newest", not ${show(order)}`);
   if (cursor !== undefined && (typeof cursor !== "string" || cursor === "")) throw badCursor(cursor);
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, position);
-  return { owner, after, limit: checkLimit(query.limit) };
+  const after = cursor === undefined ? undefined : positionOf(cursor, order, positions[order]);
+  return { owner, order, after, limit: checkLimit(query.limit) };
+}
+
+/** Which memories come first: see `ListQuery`. */
+export type ListOrder = NonNullable<ListQuery["order"]>;
+
+/** The form of the positions in each order. Default: any text. */
+export type ListPositions = { readonly [Order in ListOrder]?: RegExp | undefined };
+
+/** What a cursor begins with in that order, before the position. */
+const marks: Readonly<Record<ListOrder, string>> = { stored: "s", newest: "n" };
+
+function positionOf(cursor: string, order: ListOrder, form: RegExp = /./s): string {
+  const text = decodeCursor(cursor);
+  if (text.startsWith(marks[order]) && form.test(text.slice(1))) return text.slice(1);
+  throw badCursor(cursor);
 }
 
 /** A memory in a listing; the next page begins after its `position`. */
@@ -70,6 +89,8 @@ export interface ListedMemory {
   readonly memoryId: string;
   readonly owner: string | undefined;
   readonly updatedAt: number;
+  /** `null`, as databases return it, counts as absent. */
+  readonly data?: string | null | undefined;
   readonly position: string;
 }
 
@@ -77,13 +98,20 @@ export interface ListedMemory {
  * One page of a listing: the first `limit` of the memories found. Pass at least one more than `limit` if there are
  * more, so that the page gets a cursor.
  */
-export function listPage(found: readonly ListedMemory[], limit: number): ListPage {
+export function listPage(
+  found: readonly ListedMemory[],
+  { limit, order }: Pick<NormalListQuery, "limit" | "order">,
+): ListPage {
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
-  const memories = page.map(({ memoryId, owner, updatedAt }) =>
-    owner === undefined ? { memoryId, updatedAt } : { memoryId, owner, updatedAt },
-  );
-  return last === undefined ? { memories } : { memories, cursor: encodeCursor(last.position) };
+  const memories = page.map(({ memoryId, owner, updatedAt, data }) => {
+    const memory: ListPage["memories"][number] = { memoryId, updatedAt };
+    if (owner !== undefined) memory.owner = owner;
+    if (typeof data === "string") memory.data = data;
+    return memory;
+  });
+  if (last === undefined) return { memories };
+  return { memories, cursor: encodeCursor(marks[order] + last.position) };
 }
 
 /**

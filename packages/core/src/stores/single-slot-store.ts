@@ -26,6 +26,7 @@ export function singleSlotStore(options?: object): ChatMemoryStore {
       shared: false,
       history: true,
       list: false,
+      newest: false,
       ttl: false,
       delta: true,
       readSteps: 1,
