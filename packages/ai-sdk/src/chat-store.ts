@@ -7,7 +7,7 @@ import {
 } from "@turnkeep/core";
 import { type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateId, type UIMessage } from "ai";
-import { type Change, changeTo } from "./chat-store/change.ts";
+import { changeTo } from "./chat-store/change.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Options of {@link chatStore}. */
@@ -86,21 +86,24 @@ const mostAttempts = 8;
 async function save<M extends UIMessage>(memory: ChatMemory<M>, messages: readonly M[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await memory.entries(); // What others write from this look on is a conflict.
-      return await apply(memory, changeTo(await recordOf(memory), messages, memory.format));
+      return await saveOnce(memory, messages);
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
     }
   }
 }
 
-async function apply<M extends UIMessage>(
-  memory: ChatMemory<M>,
-  { rewind, put, add }: Change<M>,
-): Promise<void> {
-  if (rewind !== undefined) await memory.rewind(rewind, { onConflict: "throw" });
-  for (const { id, message } of put) await memory.put(id, message, { mustExist: true });
-  await memory.add(...add.map(({ id, message }) => entry(message, { id })));
+function saveOnce<M extends UIMessage>(memory: ChatMemory<M>, messages: readonly M[]): Promise<void> {
+  return memory.transaction(
+    async (transaction) => {
+      const { rewind, put, add } = changeTo(await recordOf(memory), messages, memory.format);
+      for (const { id, message } of put) transaction.put(id, message);
+      if (rewind !== undefined) transaction.rewind(rewind);
+      transaction.add(...add.map(({ id, message }) => entry(message, { id })));
+    },
+    // The change is from the record as it was at its beginning.
+    { onConflict: "throw" },
+  );
 }
 
 /** Everything that was said, what was taken back among it. Errors: `CORRUPT_RECORD` and `UNSUPPORTED_VERSION`. */

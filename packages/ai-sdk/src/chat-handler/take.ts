@@ -43,44 +43,39 @@ function checkTakenBack(place: Place, seen: string | undefined): void {
 
 /**
  * Adds a question together with the place of its answer. One that stands here already, edited, to be answered again or
- * sent twice, is taken back first.
+ * sent twice, is taken back in the same change.
  */
 export async function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const asked = await askUnlessItStands(memory, question);
-      if (asked !== undefined) return asked;
-      await takeBack(memory, question, seen);
+      return await askOnce(memory, question, seen);
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
     }
   }
 }
 
-function askUnlessItStands(memory: Memory, question: Question): Promise<Asked | undefined> {
+function askOnce(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   const answer = withStatus({ id: crypto.randomUUID(), role: "assistant", parts: [] }, "streaming");
   return memory.transaction(
-    async ({ add, messages }) => {
+    async (transaction) => {
       const { messages: known } = await memory.history({ ids: [question.id] });
-      if (known.length > 0 && (await placeOf(memory, question.id)) !== undefined) return undefined;
+      const place = known.length === 0 ? undefined : await placeOf(memory, question.id);
+      if (place !== undefined) {
+        checkTakenBack(place, seen);
+        transaction.rewind(place.id);
+      }
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
-      add(entry<UIMessage>(question, { id: known.length > 0 ? crypto.randomUUID() : question.id }));
-      const shown = await messages(); // A question that does not fit fails here, and nothing is written.
-      add(entry(answer, { id: answer.id }));
-      return { messages: shown, answer, id: answer.id };
+      transaction.add(
+        entry<UIMessage>(question, { id: known.length > 0 ? crypto.randomUUID() : question.id }),
+      );
+      const messages = await transaction.messages(); // A question that does not fit fails here, and nothing is written.
+      transaction.add(entry(answer, { id: answer.id }));
+      return { messages, answer, id: answer.id };
     },
     // What is decided in it holds for the state at its beginning alone.
     { onConflict: "throw" },
   );
-}
-
-async function takeBack(memory: Memory, question: Question, seen: string | undefined): Promise<void> {
-  // What others change from this look on is a conflict.
-  await memory.messages({ extra: [question] });
-  const place = await placeOf(memory, question.id);
-  if (place === undefined) return;
-  checkTakenBack(place, seen);
-  await memory.rewind(place.id, { onConflict: "throw" });
 }
 
 /** The newest message, with what the user decides on its calls. Errors: a `Refusal` if they do not wait for that. */
