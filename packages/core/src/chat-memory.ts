@@ -6,6 +6,7 @@ import type {
   RemovalOptions,
   RemoveOptions,
   RemoveRules,
+  TurnOptions,
 } from "./memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
@@ -358,8 +359,65 @@ export interface ChatMemory<M> {
    */
   shrink(options?: ShrinkOptions): Promise<Shrunk | false>;
   /**
-   * Waits for the calls made so far, summaries included; later calls are `CLOSED`. Idempotent. Closes the store only if
-   * the memory made it.
+   * Runs one turn at a time on this conversation, in whatever process: a question, the model's answer, its tools. The
+   * turn is held by a lease, which stands in the memory itself, so it works over every store. It is renewed while `run`
+   * works, and released when that ends, with what it returns or throws. Who waits has no place in a line.
+   *
+   * Whatever is written by this memory object meanwhile belongs to the turn. Once the lease is lost, each such write is
+   * `TURN_LOST`, and nothing is written: because the memory was cleared, or because others took the turn over, which they
+   * may once the lease was not renewed for {@link TurnOptions.leaseMs}. So a process that stood still cannot write as if the turn were
+   * still its own. What others write, such as the user's next message, no lease holds up.
+   *
+   * The turn's `signal` fires at once for the caller's `signal`, with its reason, and for {@link ChatMemory.close}
+   * (`CLOSED`); for {@link ChatMemory.requestStop} (`ABORTED`) and a lost lease (`TURN_LOST`) at the next read or
+   * write of the memory, at the latest after a second. `run` then decides how it ends. A turn asked for within another one of
+   * the same object waits for ever: it is `BUSY` where that can be told, because it is asked for at once, or with the
+   * turn's own signal.
+   *
+   * It costs one commit at the beginning and one at the end; while it runs, a read that finds nothing new each second,
+   * and a commit each third of `leaseMs` unless the turn writes. Over a memory that does not exist yet, it begins it.
+   *
+   * Errors: `BUSY` by {@link TurnOptions.busy}; `ABORTED` by the signal while it waits; `INVALID_OPTION`; and what `run` throws.
+   *
+   * @example
+   * ```ts
+   * import { assistant, type ChatMemory, type ModelMessage, user } from "@turnkeep/core";
+   *
+   * type Ask = (messages: ModelMessage[], signal: AbortSignal) => Promise<string>;
+   *
+   * async function answer(memory: ChatMemory<ModelMessage>, question: string, ask: Ask): Promise<string> {
+   *   return memory.turn(async ({ signal }) => {
+   *     await memory.add(user(question));
+   *     const text = await ask(await memory.messages(), signal);
+   *     await memory.add(assistant(text));
+   *     return text;
+   *   });
+   * }
+   * ```
+   */
+  turn<T>(run: (turn: { readonly signal: AbortSignal }) => T | Promise<T>, options?: TurnOptions): Promise<T>;
+  /**
+   * Asks the turn that runs on this conversation, in whatever process, to end: its signal fires within a second (see
+   * {@link ChatMemory.turn}). Returns whether there was one, as {@link ChatMemory.running} does. Does not wait for its end.
+   *
+   * @example
+   * ```ts
+   * import type { ChatMemory, ModelMessage } from "@turnkeep/core";
+   *
+   * async function onStopButton(memory: ChatMemory<ModelMessage>): Promise<string> {
+   *   return (await memory.requestStop()) ? "Stopping." : "There is nothing to stop.";
+   * }
+   * ```
+   */
+  requestStop(options?: MemoryCallOptions): Promise<boolean>;
+  /**
+   * Whether somebody holds the turn of this conversation. The turn of a process that has died counts until its `leaseMs`
+   * are over, by the clock of who asks: from the first call that saw it as it is.
+   */
+  running(options?: MemoryCallOptions): Promise<boolean>;
+  /**
+   * Waits for the calls made so far, summaries included; later calls are `CLOSED`. Ends a turn that runs over this memory
+   * object: its signal fires, and its lease is released. Idempotent. Closes the store only if the memory made it.
    */
   close(): Promise<void>;
   /** Calls `close`, for `await using`. */

@@ -50,6 +50,7 @@ export type {
   RemovalOptions,
   RemoveOptions,
   RemoveRules,
+  TurnOptions,
 } from "./memory-call-options.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";

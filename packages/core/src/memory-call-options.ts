@@ -61,3 +61,18 @@ export interface RemoveRules {
 
 /** Options of `remove`. */
 export interface RemoveOptions extends RemoveRules, RemovalOptions {}
+
+/** Options of `turn`. */
+export interface TurnOptions extends MemoryCallOptions {
+  /**
+   * What to do while another turn of the memory is under way, in whatever process: `wait` until it ends, or `reject` with
+   * `BUSY`. Default `"wait"`.
+   */
+  readonly busy?: "wait" | "reject" | undefined;
+  /**
+   * After how long without a renewal others may take the turn over, in milliseconds: 100 to 2,147,483,647. It is renewed
+   * three times as often. A process that is killed is replaced after this long; one that stands still for as long, or
+   * does not reach the store, loses its turn. Below some seconds, a pause of the process or the network is enough. Default 30,000.
+   */
+  readonly leaseMs?: number | undefined;
+}

@@ -168,6 +168,8 @@ const codes: Record<TurnkeepErrorCode, true> = {
   INVALID_MESSAGE: true,
   NOT_FOUND: true,
   ID_CONFLICT: true,
+  BUSY: true,
+  TURN_LOST: true,
   OWNER_MISMATCH: true,
   WINDOW_OVERFLOW: true,
   MESSAGE_TOO_LARGE: true,

@@ -7,8 +7,9 @@ import type {
   RemovalOptions,
   RemoveOptions,
   RemoveRules,
+  TurnOptions,
 } from "../memory-call-options.ts";
-import { oneOf } from "../option-checks.ts";
+import { oneOf, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
 
@@ -70,4 +71,26 @@ export function takeRemoveOptions(
 /** The same in a transaction, which has the rest. */
 export function takeRemoveRules(options: RemoveRules | undefined): RemoveRules & { readonly only: boolean } {
   return takeOptions("remove's options", removeRules, options);
+}
+
+/** Below it, a lease would need renewing more often than a database across a network answers. */
+const leastLeaseMs = 100;
+
+const turnFields = {
+  busy: optional(oneOf("wait", "reject"), "wait"),
+  leaseMs: optional(
+    such<number>(
+      `a whole number of milliseconds from ${leastLeaseMs} to 2147483647`,
+      (value) => Number.isSafeInteger(value) && Number(value) >= leastLeaseMs && Number(value) < 2 ** 31,
+    ),
+    30_000,
+  ),
+  signal,
+} satisfies Fields<TurnOptions>;
+
+/** How a turn is taken and kept. */
+export function takeTurnOptions(
+  options: TurnOptions | undefined,
+): TurnOptions & { readonly busy: "wait" | "reject"; readonly leaseMs: number } {
+  return takeOptions("turn's options", turnFields, options);
 }

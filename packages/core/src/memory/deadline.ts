@@ -185,6 +185,8 @@ const definite = new Set([
   "INVALID_OPTION",
   "INVALID_MESSAGE",
   "ID_CONFLICT",
+  "BUSY",
+  "TURN_LOST",
   "MESSAGE_TOO_LARGE",
   "MEMORY_FULL",
   "CORRUPT_RECORD",

@@ -4,8 +4,9 @@ import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../s
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
+import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import { uuidv7 } from "./message-id.ts";
+import { randomName, uuidv7 } from "./message-id.ts";
 import type { Outcome, StoredRecord } from "./stored-records.ts";
 
 /** A message that was checked, copied and counted, but has no place yet. */
@@ -72,6 +73,8 @@ export class Draft<M> {
   readonly #ownIds: number[] = [];
   /** The memory that is changed, or the one that this change begins. */
   readonly life: string;
+  /** Who holds the turn behind this change. */
+  turn: Lease | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
   #epochBefore: number;
@@ -85,6 +88,7 @@ export class Draft<M> {
     this.#settings = settings;
     if (isAlone) this.mark();
     this.life = this.begins ? randomName() : from.life;
+    this.turn = from.turn;
     this.live = from.live;
     this.#nextSeq = from.nextSeq;
     this.#epochBefore = from.epoch;
@@ -109,11 +113,24 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
-    return this.adds || this.#replaced.length + this.#moves.size > 0;
+    return this.changesMessages || this.#changesTurn;
   }
 
   get adds(): boolean {
     return this.#nextSeq > this.#from.nextSeq;
+  }
+
+  /** Whether it changes who holds the turn, and no message. */
+  get isOfLease(): boolean {
+    return this.#changesTurn && !this.changesMessages;
+  }
+
+  get changesMessages(): boolean {
+    return this.adds || this.#replaced.length + this.#moves.size > 0;
+  }
+
+  get #changesTurn(): boolean {
+    return this.turn !== this.#from.turn;
   }
 
   /** The ids of the messages that this change has moved to history. */
@@ -264,14 +281,15 @@ export class Draft<M> {
 
   toUpdate(owner: string | undefined): MemoryUpdate {
     const { begins } = this;
+    const { version: expected } = this.#from;
     return {
-      expected: this.#from.version,
-      version: uuidv7(),
+      expected,
+      version: this.isOfLease ? leaseVersion(expected, randomName()) : uuidv7(),
       nextSeq: this.#nextSeq,
       owner: begins ? owner : undefined,
       head:
-        begins || this.#epoch !== this.#from.epoch
-          ? encodeHead({ epoch: this.#epoch, life: this.life })
+        begins || this.#epoch !== this.#from.epoch || this.#changesTurn
+          ? encodeHead({ epoch: this.#epoch, life: this.life, turn: this.turn })
           : undefined,
       append: this.#kept(this.#appended).map(storedMessage),
       replace: this.#kept(this.#replaced).map(storedMessage),
@@ -313,7 +331,8 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
-    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
+    const { life, turn, live } = this;
+    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life, turn, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
@@ -324,11 +343,6 @@ export class Draft<M> {
     if (toolsKey !== undefined) meta.toolsKey = toolsKey;
     return meta;
   }
-}
-
-/** Never met again in one memory. */
-function randomName(): string {
-  return uuidv7().slice(-12);
 }
 
 /** What is stored beside a message, while it is being built. */

@@ -3,6 +3,9 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { awayBackOff, backOff, type Call, isRepeatable } from "./deadline.ts";
+import type { Head } from "./head.ts";
+import type { HeldTurn } from "./held-turn.ts";
+import { isLease, type Lease } from "./lease.ts";
 import { checkOwned } from "./owner.ts";
 
 /** What is known of it beforehand. */
@@ -11,6 +14,8 @@ interface EraseOptions {
   readonly known?: string | undefined;
   /** Whether the store has listed it as the owner's. */
   readonly isListed?: boolean;
+  /** The turn that deletes it, if one does. */
+  readonly turn?: HeldTurn | undefined;
 }
 
 /**
@@ -18,7 +23,7 @@ interface EraseOptions {
  * attempt names the version that was read, and its life tells whether the memory is still the same. So the repeat of an
  * attempt whose answer was lost hits nothing else.
  *
- * Errors: `OWNER_MISMATCH` with an owner who asks.
+ * Errors: `OWNER_MISMATCH` with an owner who asks; `TURN_LOST` for a turn that somebody else may have taken over.
  */
 export async function eraseMemory<M>(
   settings: MemorySettings<M>,
@@ -33,9 +38,12 @@ export async function eraseMemory<M>(
       const snapshot = await readIfPossible(settings, call, options);
       signal.throwIfAborted();
       if (snapshot?.version === null) return;
-      const life = snapshot && lifeOf(snapshot);
+      const { life, turn } = snapshot === undefined ? {} : headOf(snapshot);
       if (snapshot !== undefined && tried !== undefined && tried.life !== life) return;
-      if (snapshot !== undefined) checkOwned(settings, snapshot);
+      if (snapshot !== undefined) {
+        checkOwned(settings, snapshot);
+        options.turn?.check({ turn });
+      }
       tried = { life };
       await store.deleteMessages(memoryId, { signal, expected: snapshot?.version });
       return;
@@ -69,7 +77,9 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /** Of a damaged head too, which must not keep a memory from being deleted. */
-function lifeOf({ head }: MemorySnapshot): string {
-  const { life } = (head === undefined ? {} : (parsedJson(head) ?? {})) as { readonly life?: unknown };
-  return typeof life === "string" ? life : "";
+function headOf({ head }: MemorySnapshot): { readonly life: string; readonly turn: Lease | undefined } {
+  const { life, turn } = (head === undefined ? {} : (parsedJson(head) ?? {})) as Partial<
+    Record<keyof Head, unknown>
+  >;
+  return { life: typeof life === "string" ? life : "", turn: isLease(turn) ? turn : undefined };
 }

@@ -1,5 +1,6 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
+import { isLease, type Lease } from "./lease.ts";
 
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
@@ -10,10 +11,12 @@ export interface Head {
   readonly epoch: number;
   /** Made anew whenever the memory begins: two memories that had the same id, one after the other, differ in it. */
   readonly life: string;
+  /** Set while somebody holds the turn. */
+  readonly turn?: Lease | undefined;
 }
 
-export function encodeHead({ epoch, life }: Head): string {
-  return JSON.stringify({ v: headVersion, epoch, life });
+export function encodeHead({ epoch, life, turn }: Head): string {
+  return JSON.stringify({ v: headVersion, epoch, life, turn });
 }
 
 /** Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a head of a later version. */
@@ -23,6 +26,7 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
     v,
     epoch,
     life = "",
+    turn,
   } = (parsedJson(head) ?? {}) as { readonly [Name in "v" | keyof Head]?: unknown };
   const what = `The head of memory ${quoted(memoryId)}`;
   const details = { memoryId };
@@ -30,8 +34,9 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
     const message = `${what} was written by a later version of Turnkeep. Upgrade @turnkeep/core.`;
     throw new TurnkeepError("UNSUPPORTED_VERSION", message, { details });
   }
-  if (v === headVersion && Number.isSafeInteger(epoch) && typeof life === "string")
-    return { epoch: epoch as number, life };
+  const isWhole = Number.isSafeInteger(epoch) && typeof life === "string";
+  if (v === headVersion && isWhole && (turn === undefined || isLease(turn)))
+    return { epoch: epoch as number, life, turn };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
 }

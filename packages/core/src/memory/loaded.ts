@@ -3,6 +3,7 @@ import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { decodeHead } from "./head.ts";
+import type { Lease } from "./lease.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */
 export interface Loaded<M> {
@@ -12,6 +13,8 @@ export interface Loaded<M> {
   readonly epoch: number;
   /** See {@link Head.life}; `""` for a memory that does not exist. */
   readonly life: string;
+  /** Who holds the turn, if anybody does. */
+  readonly turn: Lease | undefined;
   readonly live: Live<M>;
 }
 
@@ -22,7 +25,7 @@ export function loadedFrom<M>(
   reused: readonly Item<M>[] = [],
 ): Loaded<M> {
   const { version, nextSeq } = snapshot;
-  const { epoch, life } = decodeHead(memoryId, snapshot.head);
+  const { epoch, life, turn } = decodeHead(memoryId, snapshot.head);
   const reusedBySeq = new Map(reused.map((item) => [item.seq, item]));
   const items = snapshot.messages.map((stored) => {
     const item = reusedBySeq.get(stored.seq);
@@ -33,5 +36,5 @@ export function loadedFrom<M>(
       item.metaText === stored.meta;
     return isSame ? item : readItem(stored, reader);
   });
-  return { version, nextSeq, epoch, life, live: new Live(items, isFront) };
+  return { version, nextSeq, epoch, life, turn, live: new Live(items, isFront) };
 }

@@ -37,3 +37,8 @@ export function uuidv7(now: number = Date.now()): string {
   const node = digits(4) + digits(5) + digits(6) + digits(7) + digits(8) + digits(9);
   return `${timeDigits(now)}-${version}${digits(1)}-${variant}${digits(3)}-${node}`;
 }
+
+/** A short name that is never met again in one memory. */
+export function randomName(): string {
+  return uuidv7().slice(-12);
+}

@@ -20,6 +20,8 @@ import {
 } from "./deadline.ts";
 import { Draft } from "./draft.ts";
 import { eraseMemory } from "./erase.ts";
+import type { HeldTurn } from "./held-turn.ts";
+import { isSameContent } from "./lease.ts";
 import { type Loaded, loadedFrom } from "./loaded.ts";
 import { checkOwned } from "./owner.ts";
 import { report } from "./report.ts";
@@ -31,6 +33,20 @@ export type Plan<M, T> = (attempt: Attempt<M>) => T | Promise<T>;
 /** The state that a caller decided on. A change based on it is made on no other. */
 export interface Base {
   readonly version: string | null;
+}
+
+/** What a change depends on: the turn that makes it, and the state that it was decided on. */
+interface ChangeBasis {
+  readonly turn: HeldTurn | undefined;
+  readonly base: Base | undefined;
+}
+
+/** What a commit depends on besides its plan. */
+interface CommitOptions {
+  readonly base?: Base | undefined;
+  readonly limits?: Limits;
+  /** Whether it is about who holds the turn, and so no change of the turn's. */
+  readonly isOfLease?: boolean;
 }
 
 /** An event without its memory id, which the session adds. */
@@ -52,6 +68,8 @@ export class Session<M> {
    * before either.
    */
   #looked: string | null | undefined;
+  /** The turn that runs over this instance: every change that it makes is the turn's. */
+  turn: HeldTurn | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(settings: MemorySettings<M>) {
@@ -60,7 +78,7 @@ export class Session<M> {
 
   /** Runs a call after all calls made before it. */
   run<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
-    return this.closed ? Promise.reject(this.#closedError()) : this.finish(signal, call);
+    return this.closed ? Promise.reject(this.closedError()) : this.finish(signal, call);
   }
 
   /** The same for work that a call left behind, which may run even after the memory was closed. */
@@ -94,6 +112,7 @@ export class Session<M> {
     checkOwned(this.#settings, snapshot);
     this.#state = loadedFrom(snapshot, this.#settings, this.#known);
     this.#known = [...this.#state.live.items];
+    this.turn?.see(this.#state);
     return this.#state;
   }
 
@@ -120,11 +139,13 @@ export class Session<M> {
    * Plans a change and commits it; if nothing is planned, nothing is written. After a conflict the change is planned
    * again on the new state; with a `base`, the conflict is thrown. A change that is empty or refused is also planned
    * again if the memory has changed since it was read.
+   *
+   * Errors: `TURN_LOST` for a change of a turn that somebody else may have taken over.
    */
   async commit<T>(
     call: Call,
     plan: Plan<M, T>,
-    { base, limits = unlimited }: { readonly base?: Base | undefined; readonly limits?: Limits } = {},
+    { base, limits = unlimited, isOfLease = false }: CommitOptions = {},
   ): Promise<T> {
     const settings = this.#settings;
     const { memoryId, store, owner } = settings;
@@ -135,7 +156,8 @@ export class Session<M> {
       // A call that ended while it waited must not change the state that later calls work with.
       call.throwIfEnded();
       if (this.#looked === undefined) this.#looked = loaded.version;
-      if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
+      const turn = isOfLease ? undefined : this.turn;
+      this.#checkBased({ turn, base }, loaded, open);
       const draft = new Draft(loaded, settings, base !== undefined);
       this.#state = undefined;
       let result: T;
@@ -153,6 +175,7 @@ export class Session<M> {
         if (isFresh || (await this.#isCurrent(call, loaded))) return result;
         continue;
       }
+      const beats = turn?.carry(draft);
       const update = draft.toUpdate(owner);
       // During this write, an earlier conflict no longer proves that nothing was changed.
       call.failure = undefined;
@@ -162,6 +185,7 @@ export class Session<M> {
         this.#state = draft.loaded(update.version);
         this.#known = draft.live.items;
         this.#follow(update);
+        beats?.();
         return result;
       } catch (error) {
         const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
@@ -179,7 +203,7 @@ export class Session<M> {
         if (await wasApplied()) return result;
         if (conflict) {
           this.emit({ type: "conflict", attempt });
-          if (base !== undefined) throw open ?? this.#conflict(error);
+          if (this.#state !== undefined) this.#checkBased({ turn, base }, this.#state, open ?? error);
         } else if (!isRepeatable(error, call)) throw error;
         await (conflict ? backOff : awayBackOff)(attempt, call.signal);
         // A writer without pauses has written again by now, and would be ahead of every attempt based on the last read.
@@ -224,8 +248,9 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await eraseMemory(this.#settings, call, { known });
+    await eraseMemory(this.#settings, call, { known, turn: this.turn });
     call.throwIfEnded();
+    this.turn?.lose();
     this.#known = [];
     this.#looked = null;
   }
@@ -241,7 +266,7 @@ export class Session<M> {
 
   /** Errors: `CLOSED`. */
   checkOpen(): void {
-    if (this.closed) throw this.#closedError();
+    if (this.closed) throw this.closedError();
   }
 
   /** Waits for the calls made so far and the work they left behind; later calls are `CLOSED`. */
@@ -251,7 +276,8 @@ export class Session<M> {
   }
 
   #follow(update: MemoryUpdate): void {
-    if (this.#looked === update.expected) this.#looked = update.version;
+    if (this.#looked !== undefined && isSameContent(this.#looked, update.expected))
+      this.#looked = update.version;
   }
 
   /**
@@ -283,6 +309,16 @@ export class Session<M> {
     throw open;
   }
 
+  /**
+   * Errors: `TURN_LOST`; `VERSION_CONFLICT`, or what an attempt met whose outcome is unknown, for a change that may be made
+   * on another state only.
+   */
+  #checkBased({ turn, base }: ChangeBasis, loaded: Loaded<M>, met: unknown): void {
+    turn?.check(loaded);
+    if (base === undefined || isSameContent(base.version, loaded.version)) return;
+    throw met !== undefined && !isTurnkeepError(met, "VERSION_CONFLICT") ? met : this.#conflict(met);
+  }
+
   #conflict(cause?: unknown): TurnkeepError {
     const { memoryId } = this.#settings;
     return new TurnkeepError(
@@ -293,7 +329,7 @@ export class Session<M> {
     );
   }
 
-  #closedError(): TurnkeepError {
+  closedError(): TurnkeepError {
     const { memoryId } = this.#settings;
     return new TurnkeepError("CLOSED", `Memory ${quoted(memoryId)} was closed. Create another one.`, {
       details: { memoryId },

@@ -14,6 +14,7 @@ import type {
   PutOptions,
   RemovalOptions,
   RemoveOptions,
+  TurnOptions,
 } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
@@ -35,6 +36,7 @@ import { Session } from "./session.ts";
 import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
 import { tellCalls } from "./told.ts";
 import { transact } from "./transaction.ts";
+import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 import { Writer } from "./writer.ts";
 
@@ -47,6 +49,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #views: Views<M>;
   readonly #changes: Changes<M>;
   readonly #writer: Writer<M>;
+  readonly #turns: Turns<M>;
 
   constructor(settings: MemorySettings<M>) {
     this.id = settings.memoryId;
@@ -56,6 +59,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#views = new Views(settings, this.#session);
     this.#changes = new Changes(settings, this.#views);
     this.#writer = new Writer(settings, this.#session, this.#views);
+    this.#turns = new Turns(settings, this.#session);
     const warning = settings.reader.counter?.warning;
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }
@@ -185,11 +189,28 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.commit({ plan }, { signal });
   }
 
+  turn<T>(
+    run: (turn: { readonly signal: AbortSignal }) => T | Promise<T>,
+    options?: TurnOptions,
+  ): Promise<T> {
+    return this.#turns.run(run, options);
+  }
+
+  requestStop(options?: MemoryCallOptions): Promise<boolean> {
+    return this.#turns.requestStop(options);
+  }
+
+  running(options?: MemoryCallOptions): Promise<boolean> {
+    return this.#turns.running(options);
+  }
+
   get closed(): boolean {
     return this.#session.closed;
   }
 
   close(): Promise<void> {
+    // Among the calls that the session waits for is the one that releases the lease.
+    this.#turns.close();
     return this.#session.close(() => this.#writer.summary);
   }
 
@@ -220,4 +241,7 @@ tellCalls(StoredChatMemory.prototype, [
   "history",
   "calibrate",
   "shrink",
+  "turn",
+  "requestStop",
+  "running",
 ]);

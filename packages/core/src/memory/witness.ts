@@ -1,13 +1,14 @@
 import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
 import type { Reading } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
+import { isSameLease } from "./lease.ts";
 
 /** What is compared of a message. */
 type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
- * messages that it added or replaced, or by the life that it began. `undefined` if that cannot tell: one of them is gone
+ * messages that it added or replaced, by the life that it began, or, if it is of the lease alone, by the lease. `undefined` if that cannot tell: one of them is gone
  * again.
  */
 export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
@@ -15,6 +16,7 @@ export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<b
   if (draft.begins) return now.life === draft.life;
   const { items: witnesses, isWhole } = draft.witnesses;
   const last = witnesses.at(-1);
+  if (draft.isOfLease) return now.life === draft.life && isSameLease(now.turn, draft.turn);
   // No place is given up again.
   if (now.nextSeq < draft.nextSeq) return false;
   // What takes away leaves nothing behind. What was added and is gone at once, in a memory without history, does not either.
