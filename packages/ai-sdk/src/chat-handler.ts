@@ -15,7 +15,6 @@ import { type ChatFiles, type Posted, readPosted } from "./chat-handler/posted.t
 import { noSuchChat, Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
-import { turnsOf } from "./chat-handler/turn.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Settings of `streamText`, passed on as they are: instructions, approvals, when to stop, and so on. */
@@ -144,6 +143,8 @@ export function chatHandler<M extends UIMessage>(
     } catch (error) {
       const response = responseTo(error);
       if (response !== undefined) return response;
+      // Nobody reads the response any more.
+      if (request.signal.aborted) return new Response(null, { status: 499 });
       onError(error);
       return Response.json({ error: "Something went wrong. Try again." }, { status: 500 });
     }
@@ -207,7 +208,7 @@ class Handler {
       return answer(memory, request, () => decide(memory, message, tools), this.#answering);
     }
     // The answer to what is asked differently, or again, is wanted no more.
-    if (await checkQuestion(memory, message, seen)) await turnsOf(memory).requestStop();
+    if (await checkQuestion(memory, message, seen)) await memory.requestStop();
     return answer(memory, request, () => ask(memory, message, seen), this.#answering);
   }
 

@@ -13,7 +13,6 @@ import { Keeper } from "./keeper.ts";
 import { answerMetadata, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
 import { newestOf } from "./places.ts";
 import type { Asked } from "./take.ts";
-import { turnsOf } from "./turn.ts";
 
 /** What a run of the SDK is asked for. */
 export interface Run {
@@ -41,6 +40,9 @@ export interface Answering {
 
 type Memory = ChatMemory<UIMessage>;
 
+/** How long the chat of a process that died waits for the next answer. */
+const leaseMs = 10_000;
+
 /**
  * Answers within a turn, which goes on to its end whether or not somebody still listens. `take` takes in what the user did,
  * once it is the turn of this request; what it throws is thrown here, and what goes wrong later is reported.
@@ -56,7 +58,7 @@ export async function answer(
   const stopFollowing = onAbort(request.signal, () => waiting.abort(request.signal.reason));
   const { promise, resolve, reject } = withResolvers<Response>();
   let report = reject;
-  const work = turnsOf(memory)
+  const work = memory
     .turn(
       async ({ signal }) => {
         stopFollowing();
@@ -67,7 +69,7 @@ export async function answer(
         report = answering.onError;
         return { asked, message: await kept };
       },
-      { signal: waiting.signal },
+      { leaseMs, signal: waiting.signal },
     )
     .then(({ asked, message }) => answering.onAnswer(memory, asked, message))
     .catch((error: unknown) => report(error))

@@ -3,7 +3,6 @@ import type { UIMessage, UIMessageChunk } from "ai";
 import { chunksBetween } from "./chunks.ts";
 import { type ChatMetadata, metadataOf } from "./metadata.ts";
 import { newestOf } from "./places.ts";
-import { turnsOf } from "./turn.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -17,7 +16,7 @@ const lookEveryMs = 500;
 export async function follow(memory: Memory): Promise<ReadableStream<UIMessageChunk> | undefined> {
   const first = await newestOf(memory);
   if (first === undefined || metadataOf(first.message).status !== "streaming") return undefined;
-  if (!(await turnsOf(memory).running())) return undefined;
+  if (!(await memory.running())) return undefined;
   const { message } = first;
   let shown = message;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +52,7 @@ interface Seen {
 
 async function look(memory: Memory, { id }: HistoryMessage<UIMessage>, shown: UIMessage): Promise<Seen> {
   // Asked first: a turn that ends in between has stored its last.
-  const isRunning = await turnsOf(memory).running();
+  const isRunning = await memory.running();
   const next = (await memory.entries()).find((entry) => entry.id === id)?.message;
   if (next === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
   const { status } = metadataOf(next);

@@ -3,7 +3,6 @@ import type { UIMessage } from "ai";
 import { metadataOf, withStatus } from "./metadata.ts";
 import { placeOf, standing } from "./places.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
-import { turnsOf } from "./turn.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -43,7 +42,7 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
 /** An answer that nobody makes any more says so. */
 async function marked(memory: Memory, message: UIMessage): Promise<UIMessage> {
   const isOpen = metadataOf(message).status === "streaming";
-  return isOpen && !(await turnsOf(memory).running()) ? withStatus(message, "interrupted") : message;
+  return isOpen && !(await memory.running()) ? withStatus(message, "interrupted") : message;
 }
 
 export async function list(
@@ -66,7 +65,7 @@ export async function checkExists(memory: Memory): Promise<void> {
 /** Deletes a chat, and ends the answer that is being made in it. */
 export async function removeChat(memory: Memory): Promise<void> {
   await checkExists(memory);
-  await turnsOf(memory).requestStop();
+  await memory.requestStop();
   await memory.clear();
 }
 
@@ -79,7 +78,7 @@ export async function removeMessage(memory: Memory, messageId: string): Promise<
 
 export async function stop(memory: Memory): Promise<{ stopped: boolean }> {
   await checkExists(memory);
-  return { stopped: await turnsOf(memory).requestStop() };
+  return { stopped: await memory.requestStop() };
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
