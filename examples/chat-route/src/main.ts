@@ -1,4 +1,4 @@
-// npm install @turnkeep/ai-sdk @turnkeep/core @turnkeep/formats ai zod
+// npm install @hono/node-server @turnkeep/ai-sdk @turnkeep/core @turnkeep/formats ai hono zod
 // It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // npx tsx main.ts
 
