@@ -38,7 +38,14 @@ const config: ViteUserConfig = {
   test: {
     projects: [
       newest,
-      { ...older, test: { ...older.test, name: "ai 6", include: ["test/{steps,chat-store,chat}.test.ts"] } },
+      {
+        ...older,
+        test: {
+          ...older.test,
+          name: "ai 6",
+          include: ["test/{chat,chat-store,chunks,client,steps}.test.ts"],
+        },
+      },
     ],
   },
 };

@@ -10,8 +10,10 @@ export function chunksBetween(before: readonly Part[], after: readonly Part[]): 
 }
 
 function chunksOf(part: Part, old: Part | undefined, id: string): object[] {
-  if (part.type === "text" || part.type === "reasoning")
-    return textChunks(part, old as TextPart | undefined, id);
+  if (part.type === "text" || part.type === "reasoning") {
+    const known = part.type === "reasoning" ? part.id : undefined;
+    return textChunks(part, old as TextPart | undefined, known ?? id);
+  }
   if (isToolUIPart(part)) return toolChunks(part, old as ToolPart | undefined);
   if (part.type === "step-start") return old === undefined ? [{ type: "start-step" }] : [];
   // Files, sources and data: the part is its own chunk.
