@@ -15,6 +15,7 @@ import { type ChatFiles, type Posted, readPosted } from "./chat-handler/posted.t
 import { noSuchChat, Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
+import { giveTitle } from "./chat-handler/title.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Settings of `streamText`, passed on as they are: instructions, approvals, when to stop, and so on. */
@@ -41,6 +42,11 @@ export interface ChatHandlerOptions<M extends UIMessage = UIMessage> {
   readonly tools?: ToolSet | undefined;
   /** With `model`: further settings of `streamText`. Its `stopWhen` is 20 steps if none is given. */
   readonly settings?: ChatSettings | undefined;
+  /**
+   * The title of a chat that has none, asked once its first answer is stored, with that question and answer; shown in the
+   * list of chats. It may ask a model. 200 characters of it are kept, in the memory's `data`.
+   */
+  readonly title?: ((messages: UIMessage[]) => string | Promise<string>) | undefined;
   /** Where the handler is mounted. Default: `/api/chat`, as in the SDK. */
   readonly path?: string | undefined;
   /** Which files a question may hold. Default: none. */
@@ -69,6 +75,7 @@ const fields = {
   ),
   // The SDK checks them.
   settings: optional(),
+  title: optional(callback),
   path: optional(
     such<string>("a path such as /api/chat", (value) => /^(?:\/[^/?#]+)+$/.test(String(value))),
     "/api/chat",
@@ -89,7 +96,7 @@ const fields = {
  * | request | what it does |
  * |---|---|
  * | `POST /api/chat` | a question, an edited one, one to be answered anew, or decisions on calls that wait: the answer as a stream |
- * | `GET /api/chat` | the chats of who asks: `{ chats, cursor? }`; `?cursor=`, `?limit=` |
+ * | `GET /api/chat` | the chats of who asks, newest first if the store can: `{ chats, cursor? }`; `?cursor=`, `?limit=` |
  * | `GET /api/chat/:id` | the newest messages: `{ messages, before? }`; `?before=` for the page before, `?limit=` |
  * | `GET /api/chat/:id/stream` | the answer that is being made, for `resume: true`; 204 if none is |
  * | `POST /api/chat/:id/stop` | ends that answer, in whatever process |
@@ -159,12 +166,14 @@ class Handler {
   readonly #answering: Answering;
 
   constructor(options: Taken) {
-    const { agent, tools, waitUntil, onError } = options;
+    const { agent, title, tools, waitUntil, onError } = options;
     this.#options = options;
     this.#answering = {
       tools: agent?.tools ?? tools,
       run: agent === undefined ? (run) => this.#runModel(run) : (run) => runAgent(agent, run),
-      onAnswer: async () => undefined,
+      onAnswer: async (memory, asked, answer) => {
+        if (title !== undefined) await giveTitle(memory, () => title([...asked.messages, answer]));
+      },
       onError,
       waitUntil,
     };

@@ -19,12 +19,18 @@ export interface ChatTransportOptions
   readonly seen?: string | undefined;
 }
 
+/** A page of chats; with `cursor` comes the next. `updatedAt`: milliseconds since the epoch. */
+export interface ListedChats {
+  readonly chats: { readonly id: string; readonly title?: string; readonly updatedAt: number }[];
+  readonly cursor?: string;
+}
+
 /** The transport of a chat, with what `useChat` has no call for. Errors: the SDK's, with the server's sentence. */
 export interface TurnkeepChatTransport<M extends UIMessage> extends ChatTransport<M> {
   /** The newest messages of a chat, oldest first; with `before`, the page before that. */
   history(chatId: string, query?: { readonly before?: number }): Promise<{ messages: M[]; before?: number }>;
-  /** A page of the user's chats. */
-  list(query?: { readonly cursor?: string }): Promise<{ chats: { id: string }[]; cursor?: string }>;
+  /** A page of the user's chats, newest first if the store can. */
+  list(query?: { readonly cursor?: string }): Promise<ListedChats>;
   /** Ends the answer that is being made, whoever asked. `useChat`'s `stop` does so too. */
   stop(chatId: string): Promise<void>;
   /** Deletes a chat. */
@@ -98,7 +104,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async list({ cursor }: { readonly cursor?: string } = {}) {
     const query = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`;
-    return (await this.#call("GET", query)) as { chats: { id: string }[]; cursor?: string };
+    return (await this.#call("GET", query)) as ListedChats;
   }
 
   async stop(chatId: string): Promise<void> {

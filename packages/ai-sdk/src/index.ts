@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { type AssistantEvent, type AssistantStreamOptions, toUIMessageStream } from "./assistant-stream.ts";
 export type { ChatMessage, ChatMetadata, ChatUsage } from "./chat-handler/metadata.ts";
 export type { ChatList, ChatPage, ListedChat } from "./chat-handler/pages.ts";
 export type { ChatFiles } from "./chat-handler/posted.ts";

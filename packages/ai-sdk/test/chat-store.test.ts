@@ -67,6 +67,26 @@ test("saves of several devices at once all land", async () => {
   expect(idsOf(await loadChat("c")).sort()).toEqual(idsOf(turns(1, 2, 3, 4)).sort());
 });
 
+test("an answer that is made anew takes back no turn that another process saves at that moment", async () => {
+  const store = inMemoryStore();
+  const one = createChatMemories({ store, format: uiMessageFormat<UIMessage>() });
+  const other = createChatMemories({ store, format: uiMessageFormat<UIMessage>() });
+  const [left, right] = [one, other].map((memories) => chatStore({ memories, owner: "ann" }));
+  await left?.saveChat({ chatId: "c", messages: turns(1) });
+  const memory = one.get("c", { owner: "ann" });
+  const { historyPages } = memory;
+  memory.historyPages = (query) => {
+    memory.historyPages = historyPages;
+    const read = memory.historyPages(query);
+    return (async function* () {
+      yield* read;
+      await right?.saveChat({ chatId: "c", messages: turns(1, 2) });
+    })() as ReturnType<typeof historyPages>;
+  };
+  await left?.saveChat({ chatId: "c", messages: [said("q1", "1?"), said("a1b", "One.")] });
+  expect(idsOf((await left?.loadChat("c")) ?? [])).toEqual(["q1", "a1", "q2", "a2", "a1b"]);
+});
+
 test("an answer that is made anew takes the other's place", async () => {
   const memories = memoriesOf();
   const { loadChat, saveChat } = chatStore({ memories, owner: "ann" });

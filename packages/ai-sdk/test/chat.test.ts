@@ -208,6 +208,29 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+test("a browser that has seen the end of an answer finds it stored", async () => {
+  const { server } = world(says("One."));
+  const { memories, tab } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const { opened, open } = gate();
+  const put = memory.put.bind(memory);
+  memory.put = async (...change) => {
+    await opened;
+    return put(...change);
+  };
+  let isOver = false;
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Count." }).then(() => {
+    isOver = true;
+  });
+  await until(() => line(chat.lastMessage as UIMessage) === "assistant: One.");
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(false);
+  open();
+  await asked;
+  expect(await statusOf(memories)).toBe("done");
+});
+
 test("an answer goes on when its tab is closed", async () => {
   const { reply, begun, goOn } = slowly("One, ", "two.");
   const { server } = world(reply);
@@ -315,6 +338,55 @@ test("chats are listed, paged and deleted, of who asks alone", async () => {
   await ann.deleteChat("chat-1");
   expect(await ann.list()).toEqual({ chats: [] });
   expect(failures).toEqual([]);
+});
+
+test("a chat gets a title from the application, once, and the list shows it, newest first", async () => {
+  const { server, failures } = world(...Array.from({ length: 4 }, () => says("Yes.")), says("Yes."));
+  const asked: string[][] = [];
+  const { memories, transport } = server({
+    title: (messages) => {
+      asked.push(messages.map(line));
+      return `About ${line(messages[0] as UIMessage).slice("user: ".length)}`;
+    },
+  });
+  const ann = transport();
+  const say = (id: string, text: string) => new Chat({ id, transport: ann }).sendMessage({ text });
+  await say("chat-1", "fjords");
+  await until(async () => (await ann.list()).chats[0]?.title !== undefined);
+  await say("chat-2", "trains");
+  await until(async () => (await ann.list()).chats.every(({ title }) => title !== undefined));
+  expect((await ann.list()).chats).toEqual([
+    { id: "chat-2", title: "About trains", updatedAt: expect.any(Number) },
+    { id: "chat-1", title: "About fjords", updatedAt: expect.any(Number) },
+  ]);
+  await say("chat-1", "Go on");
+  expect(asked).toEqual([
+    ["user: fjords", "assistant: Yes."],
+    ["user: trains", "assistant: Yes."],
+  ]);
+  // What the application says beside it stays, and a title of its own is not replaced.
+  await memories.get("chat-3", { owner: "ann" }).update({ tags: ["sea"], title: "Mine" });
+  await memories.get("chat-4", { owner: "ann" }).update({ tags: ["sea"] });
+  await say("chat-3", "boats");
+  await say("chat-4", "boats");
+  await until(async () => (await memories.get("chat-4").data())?.["title" as never] !== undefined);
+  expect(await memories.get("chat-3").data()).toEqual({ tags: ["sea"], title: "Mine" });
+  expect(await memories.get("chat-4").data()).toEqual({ tags: ["sea"], title: "About boats" });
+  expect(failures).toEqual([]);
+});
+
+test("a title that fails is told, and the chat goes on without", async () => {
+  const { server, failures } = world(says("Yes."), says("Yes."));
+  const { memories, tab } = server({
+    title: () => {
+      throw new Error("no title");
+    },
+  });
+  const chat = tab();
+  for (const text of ["1?", "2?"]) await chat.sendMessage({ text });
+  expect(await storedLines(memories)).toEqual(["user: 1?", "assistant: Yes.", "user: 2?", "assistant: Yes."]);
+  await until(() => failures.length === 2);
+  expect(failures).toEqual([expect.objectContaining({ message: "no title" }), expect.anything()]);
 });
 
 test("a history is read page by page", async () => {

@@ -65,6 +65,14 @@ test("the end waits for the write under way, and nothing is written after it", a
   expect(written).toEqual(["1", "whole"]);
 });
 
+test("an answer that is over keeps no process alive", async () => {
+  const { keeper, written } = keeping();
+  keeper.note(state("1"));
+  await keeper.end(state("whole"));
+  expect(vi.getTimerCount()).toBe(0);
+  expect(written).toEqual(["whole"]);
+});
+
 test("a store that is away for a moment loses nothing, one that is away at the end is told", async () => {
   let away = true;
   const { keeper, written } = keeping(async () => {

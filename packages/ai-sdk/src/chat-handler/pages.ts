@@ -1,10 +1,18 @@
-import type { ChatMemories, ChatMemory } from "@turnkeep/core";
+import {
+  type ChatMemories,
+  type ChatMemory,
+  isTurnkeepError,
+  type MemoryListPage,
+  type MemoryListQuery,
+} from "@turnkeep/core";
 import type { UIMessage } from "ai";
 import { metadataOf, withStatus } from "./metadata.ts";
 import { placeOf, standing } from "./places.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
+import { titleIn } from "./title.ts";
 
 type Memory = ChatMemory<UIMessage>;
+type Memories = ChatMemories<UIMessage>;
 
 /** A page of what was said, oldest first. `before`: ask with it for the page before, if there is one. */
 export interface ChatPage<M extends UIMessage = UIMessage> {
@@ -15,6 +23,10 @@ export interface ChatPage<M extends UIMessage = UIMessage> {
 /** A chat in a list. */
 export interface ListedChat {
   readonly id: string;
+  /** What the `title` of `chatHandler` said, or what else the application has put there (`memory.update`). */
+  readonly title?: string;
+  /** When something happened in it last, in milliseconds since the epoch. */
+  readonly updatedAt: number;
 }
 
 /** A page of chats. `cursor`: ask with it for the next page, if there is one. */
@@ -45,15 +57,24 @@ async function marked(memory: Memory, message: UIMessage): Promise<UIMessage> {
   return isOpen && !(await memory.running()) ? withStatus(message, "interrupted") : message;
 }
 
-export async function list(
-  memories: ChatMemories<UIMessage>,
-  owner: string,
-  query: URLSearchParams,
-): Promise<ChatList> {
+export async function list(memories: Memories, owner: string, query: URLSearchParams): Promise<ChatList> {
   const limit = Math.min(numberIn(query, "limit") ?? 50, mostPerPage);
-  const listed = await memories.list({ owner, limit, cursor: query.get("cursor") ?? undefined });
-  const chats = listed.memories.map(({ memoryId }) => ({ id: memoryId }));
+  const listed = await newestFirst(memories, { owner, limit, cursor: query.get("cursor") ?? undefined });
+  const chats = listed.memories.map(({ memoryId, data, updatedAt }) => {
+    const title = titleIn(data);
+    return { id: memoryId, ...(title !== undefined && { title }), updatedAt };
+  });
   return { chats, ...(listed.cursor !== undefined && { cursor: listed.cursor }) };
+}
+
+/** In the store's own order where it knows no other, which is the same for every page. */
+async function newestFirst(memories: Memories, query: MemoryListQuery): Promise<MemoryListPage> {
+  try {
+    return await memories.list({ ...query, order: "newest" });
+  } catch (error) {
+    if (!isTurnkeepError(error, "UNSUPPORTED")) throw error;
+    return memories.list(query);
+  }
 }
 
 /** Errors: `noSuchChat` for one that is not there, as for somebody else's. */
