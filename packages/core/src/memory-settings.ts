@@ -37,5 +37,7 @@ export interface MemorySettings<M> {
   readonly timeoutMs: number;
   /** Whether what the store could not do now is repeated. */
   readonly retry: boolean;
+  /** How long the memory lives after each write; `undefined`: as long as the store says. */
+  readonly ttlMs: number | null | undefined;
   readonly onEvent: ((event: MemoryEvent) => void) | undefined;
 }

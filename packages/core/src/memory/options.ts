@@ -22,7 +22,7 @@ import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { isPrompt } from "../steps/kinds.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
-import { checkMemoryId, checkOwner } from "../stores/checks.ts";
+import { checkMemoryId, checkOwner, ttl } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
@@ -79,13 +79,18 @@ const shapeFields = {
   repair: optional(oneOf(true, false)),
   timeoutMs: optional(timeout, 30_000),
   onEvent: optional(callback),
-} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry"> & FormatOption<unknown>>;
+} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry" | "ttlMs"> & FormatOption<unknown>>;
+
+const ttlOrNull: Check<number | null> = (name, value) => {
+  if (value !== null) ttl(name, value);
+};
 
 /** The options that all memories of an application may share. */
 const sharedFields = {
   ...shapeFields,
   history: optional(oneOf(true, false), true),
   retry: optional(oneOf(true, false), true),
+  ttlMs: optional(ttlOrNull),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
 const viewOfFields = {
@@ -157,7 +162,8 @@ export function settingsOf<M>(
   shared: MemoryPolicy<M> & FormatOption<M> & Defaulted<M>,
   { id, store: given, owner }: { id: string; store: ChatMemoryStore; owner: string | undefined },
 ): MemorySettings<M> {
-  const { profile, processors, history, timeoutMs, retry, onEvent } = shared;
+  const { profile, processors, history, timeoutMs, retry, ttlMs, onEvent } = shared;
+  checkTtl(ttlMs, given);
   if (profile !== undefined && shared.repair === false) {
     throw invalidOption(
       "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
@@ -185,8 +191,17 @@ export function settingsOf<M>(
     keepsHistory: history,
     timeoutMs,
     retry,
+    ttlMs,
     onEvent,
   };
+}
+
+/** Errors: `INVALID_OPTION` for a time to live where nothing expires. */
+function checkTtl(ttlMs: number | null | undefined, { capabilities }: ChatMemoryStore): void {
+  if (ttlMs === undefined || capabilities.ttl) return;
+  throw invalidOption(
+    "ttlMs needs a store whose memories expire, and this one declares ttl: false. Choose another store, or leave ttlMs out",
+  );
 }
 
 /** LangChain4j has one, and one that need not be first may come at any time. Errors: `INVALID_OPTION`. */
