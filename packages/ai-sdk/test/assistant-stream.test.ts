@@ -14,9 +14,13 @@ async function shown(...events: (AssistantEvent | Error)[]) {
   const errors: unknown[] = [];
   let message: UIMessage | undefined;
   const stream = toUIMessageStream(happening(...events), { messageId: "a-1" });
-  for await (const next of readUIMessageStream({ stream, onError: (error) => errors.push(error) })) message = next;
+  for await (const next of readUIMessageStream({ stream, onError: (error) => errors.push(error) }))
+    message = next;
   expect(message?.id).toBe("a-1");
-  return { parts: JSON.parse(JSON.stringify(message?.parts)), errors: errors.map((error) => (error as Error).message) };
+  return {
+    parts: JSON.parse(JSON.stringify(message?.parts)),
+    errors: errors.map((error) => (error as Error).message),
+  };
 }
 
 const call = (id: string) => ({ id, name: "look", input: { city: "Oslo" } });

@@ -223,7 +223,7 @@ test("a browser that has seen the end of an answer finds it stored", async () =>
   const asked = chat.sendMessage({ text: "Count." }).then(() => {
     isOver = true;
   });
-  await until(() => line(chat.lastMessage as UIMessage) === "assistant: One.");
+  await until(() => chat.messages.map(line).at(-1) === "assistant: One.");
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect(isOver).toBe(false);
   open();
@@ -260,7 +260,7 @@ test("stop ends the answer on the server, and keeps what came", async () => {
   const chat = tab();
   const asked = chat.sendMessage({ text: "Count." });
   await begun;
-  await until(() => line(chat.lastMessage as UIMessage) === "assistant: One, ");
+  await until(() => chat.messages.map(line).at(-1) === "assistant: One, ");
   await chat.stop();
   await asked;
   await until(async () => (await statusOf(memories)) === "stopped");
