@@ -2,14 +2,14 @@ import type { MemorySettings } from "../memory-settings.ts";
 import type { Draft } from "./draft.ts";
 import { report } from "./report.ts";
 
-/** Tells what an update has changed, once it is known to be stored. Costs nothing where nobody listens. */
+/** Tells what an update has changed, once it is known to be stored; nothing of one that is about a turn's lease alone. */
 export function tellUpdate<M>(
   { memoryId, onEvent }: MemorySettings<M>,
-  { parts }: Draft<M>,
+  { parts, isOfLease }: Draft<M>,
   attempts: number,
   begun: number | undefined,
 ): void {
-  if (onEvent === undefined || begun === undefined) return;
+  if (onEvent === undefined || begun === undefined || isOfLease) return;
   const durationMs = performance.now() - begun;
   const { removed = [], superseded = [], ...moved } = parts.movedIds();
   const ids = { added: parts.addedIds, replaced: parts.replacedIds, removed, rewound: superseded };
