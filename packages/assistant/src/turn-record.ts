@@ -39,7 +39,7 @@ export class TurnRecord<M> {
   /** What every write is bound to: the conversation as it began once, and the question in it. */
   #anchor: Anchor | undefined;
   /** The conversation, or the question, is not there any more: what has begun anew since is another one. */
-  #lost: AssistantError | undefined;
+  #lost: AssistantError | TurnkeepError | undefined;
 
   constructor(setup: Setup<M>, turn: Recorded<M>) {
     this.#setup = setup;
@@ -84,15 +84,20 @@ export class TurnRecord<M> {
     this.#anchor = await this.#turn.memory.anchor(questionId);
   }
 
-  /** Why nothing more can be stored of the turn, once the memory has not found what it belongs to. */
-  async lost(cause: TurnkeepError): Promise<AssistantError> {
+  /**
+   * Why nothing more can be stored of the turn, once the memory has not found what it belongs to, or the turn has lost its
+   * lease.
+   */
+  async lost(cause: TurnkeepError): Promise<AssistantError | TurnkeepError> {
     const { memory } = this.#turn;
     const now = await memory.anchor().catch((error) => {
       if (isTurnkeepError(error, "NOT_FOUND")) return undefined;
       throw error;
     });
     const isSameLife = now !== undefined && now.life === (this.#anchor ?? now).life;
-    this.#lost = isSameLife ? questionGone(memory.id, this.#questionId, cause) : deleted(memory.id, cause);
+    if (!isSameLife) this.#lost = deleted(memory.id, cause);
+    else if (cause.code === "TURN_LOST") this.#lost = cause;
+    else this.#lost = questionGone(memory.id, this.#questionId, cause);
     return this.#lost;
   }
 

@@ -46,6 +46,10 @@ export class Draft<M> {
   readonly life: string;
   /** Who holds the turn behind this change. */
   turn: Lease | undefined;
+  /** JSON text: see `ChatMemory.update`. */
+  data: string | undefined;
+  /** Set if the memory becomes somebody else's. */
+  newOwner: string | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
   #epochBefore: number;
@@ -60,6 +64,7 @@ export class Draft<M> {
     if (isAlone) this.mark();
     this.life = this.begins ? randomName() : from.life;
     this.turn = from.turn;
+    this.data = from.data;
     this.live = from.live;
     this.parts = new UpdateParts(from.nextSeq, settings.keepsHistory);
     this.#nextSeq = from.nextSeq;
@@ -85,7 +90,7 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
-    return this.changesMessages || this.#changesTurn;
+    return this.changesMessages || this.#changesTurn || this.saysAnew;
   }
 
   get adds(): boolean {
@@ -94,7 +99,12 @@ export class Draft<M> {
 
   /** Whether it changes who holds the turn, and no message. */
   get isOfLease(): boolean {
-    return this.#changesTurn && !this.changesMessages;
+    return this.#changesTurn && !this.changesMessages && !this.saysAnew;
+  }
+
+  /** Whether it changes what is said about the conversation: the data, or whose it is. */
+  get saysAnew(): boolean {
+    return this.data !== this.#from.data || this.newOwner !== undefined;
   }
 
   get changesMessages(): boolean {
@@ -195,19 +205,21 @@ export class Draft<M> {
       expected,
       version: this.isOfLease ? leaseVersion(expected, randomName()) : uuidv7(),
       nextSeq: this.#nextSeq,
-      owner: begins ? owner : undefined,
+      owner: this.newOwner ?? (begins ? owner : undefined),
       head:
         begins || this.#epoch !== this.#from.epoch || this.#changesTurn
           ? encodeHead({ epoch: this.#epoch, life: this.life, turn: this.turn })
           : undefined,
+      data: this.data === this.#from.data ? undefined : this.data,
+      ttlMs: this.#settings.ttlMs,
       ...this.parts.stored(),
     };
   }
 
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
-    const { life, turn, live } = this;
-    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life, turn, live };
+    const { data, life, turn, live } = this;
+    return { version, nextSeq: this.#nextSeq, data, epoch: this.#epoch, life, turn, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {
