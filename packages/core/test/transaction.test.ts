@@ -2,11 +2,14 @@ import { describe, expect, test } from "vitest";
 import {
   assistant,
   type ChatMemory,
+  type ChatMemoryStore,
   createChatMemory,
   entry,
   inMemoryStore,
   type MemoryTransaction,
   type ModelMessage,
+  toolCall,
+  toolResult,
   user,
 } from "../src/index.ts";
 
@@ -79,6 +82,36 @@ describe("a transaction", () => {
       edit.put("b", user("once more"));
     });
     await expect(taken).rejects.toMatchObject({ code: "ID_CONFLICT" });
+  });
+
+  test.each(["call", "result"])("removes the whole step that it evicted, found by its %s", async (id) => {
+    const store = inMemoryStore();
+    const short: ChatMemoryStore = {
+      ...store,
+      // A page ends at each message that the transaction has moved.
+      getHistory: (memoryId, query, options) =>
+        store.getHistory(memoryId, query.ids ? query : { ...query, limit: 1 }, options),
+    };
+    const memory = createChatMemory({ id: "m", store: short, window: { maxMessages: 4 } });
+    const [call, result] = [toolCall("c", "t", {}), toolResult("c", "t", "done")];
+    await memory.add(
+      message("a"),
+      entry(call, { id: "call" }),
+      entry(result, { id: "result" }),
+      message("b"),
+    );
+    await memory.transaction((edit) => {
+      edit.add(message("d"), message("e"), message("f"));
+      edit.remove(id);
+    });
+    const { messages } = await store.getHistory("m", {});
+    expect(messages.map((kept) => [kept.id, kept.state])).toEqual([
+      ["a", "evicted"],
+      ["b", "live"],
+      ["d", "live"],
+      ["e", "live"],
+      ["f", "live"],
+    ]);
   });
 
   test("binds a put to what is there after the changes before it", async () => {
