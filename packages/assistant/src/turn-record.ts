@@ -1,11 +1,4 @@
-import {
-  type Anchor,
-  type ChatMemory,
-  entry,
-  isTurnkeepError,
-  type RemovalOptions,
-  type TurnkeepError,
-} from "@turnkeep/core";
+import { type Anchor, type ChatMemory, entry, isTurnkeepError, type TurnkeepError } from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
 import { addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
@@ -175,35 +168,25 @@ export class TurnRecord<M> {
       .some(({ name }) => tools.has(name) && tools.get(name)?.idempotent !== true);
   }
 
-  /** Removes the turn, except for steps of other processes. */
-  takeBack(): Promise<void> {
-    const { id } = this.#turn;
-    return id === undefined ? this.#remove() : this.#removeUnlessShared(id);
-  }
-
-  /** Only while the question is there: whoever has taken it back has seen to the rest. */
-  async #remove(options?: RemovalOptions): Promise<void> {
-    const bound = { ...options, mustExist: this.#anchor ?? true };
-    for (const own of this.#messageIds.toReversed()) {
-      try {
-        await this.#turn.memory.remove(own, bound);
-      } catch (error) {
-        throw isTurnkeepError(error, "NOT_FOUND") ? await this.lost(error) : error;
-      }
-    }
-  }
-
-  /** Another process may store a step of the turn at any time, which makes the question its own. */
-  async #removeUnlessShared(id: string): Promise<void> {
-    const { memory } = this.#turn;
+  /**
+   * Removes the turn at once, except for steps of other processes, and only while the question is there: whoever has taken
+   * it back has seen to the rest.
+   */
+  async takeBack(): Promise<void> {
+    const { memory, id } = this.#turn;
     for (;;) {
-      // A look: any later write by others is then a conflict, even if the view cannot be shown.
-      await memory.messages().catch(() => undefined);
-      if (await isShared(memory, id, this.#messageIds)) return;
       try {
-        return await this.#remove({ onConflict: "throw" });
+        return await memory.transaction(
+          async ({ remove }) => {
+            // Another process may store a step of the turn at any time, which makes the question its own.
+            if (id !== undefined && (await isShared(memory, id, this.#messageIds))) return;
+            for (const own of this.#messageIds.toReversed()) remove(own);
+          },
+          { onConflict: id === undefined ? "merge" : "throw", mustExist: this.#anchor ?? true },
+        );
       } catch (error) {
-        if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+        if (isTurnkeepError(error, "NOT_FOUND")) throw await this.lost(error);
+        if (!isTurnkeepError(error, "VERSION_CONFLICT") || id === undefined) throw error;
       }
     }
   }

@@ -4,7 +4,7 @@ export { describeUnanswered, expectGivesUpAfter, type OpenStore } from "./connec
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
 export { gate } from "./gate.ts";
-export { driverGroups, partOfTheKit, serverGroups } from "./groups.ts";
+export { driverGroups, partOfTheKit, serverGroups, withoutTheLongest } from "./groups.ts";
 export { historyOf } from "./history.ts";
 export { describeLoad } from "./load.ts";
 export { changed, type Kept, liveOf } from "./model.ts";
