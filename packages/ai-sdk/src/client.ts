@@ -96,7 +96,10 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
     const query = before === undefined ? "" : `?before=${before}`;
-    const page = (await this.#call("GET", `/${chatId}${query}`)) as { messages: M[]; before?: number };
+    const page = (await this.#call("GET", `/${encodeURIComponent(chatId)}${query}`)) as {
+      messages: M[];
+      before?: number;
+    };
     const newest = page.messages.at(-1);
     if (before === undefined && newest !== undefined) this.#seen.set(chatId, newest.id);
     return page;
@@ -108,15 +111,15 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async stop(chatId: string): Promise<void> {
-    await this.#call("POST", `/${chatId}/stop`);
+    await this.#call("POST", `/${encodeURIComponent(chatId)}/stop`);
   }
 
   async deleteChat(chatId: string): Promise<void> {
-    await this.#call("DELETE", `/${chatId}`);
+    await this.#call("DELETE", `/${encodeURIComponent(chatId)}`);
   }
 
   async deleteMessage(chatId: string, messageId: string): Promise<void> {
-    await this.#call("DELETE", `/${chatId}/messages/${messageId}`);
+    await this.#call("DELETE", `/${encodeURIComponent(chatId)}/messages/${encodeURIComponent(messageId)}`);
   }
 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
