@@ -21,6 +21,8 @@ export type CodedStore = Pick<
 export interface MemorySettings<M> {
   readonly memoryId: string;
   readonly store: CodedStore;
+  /** Whether the memory made the store, so that nobody else has it. */
+  readonly isOwn: boolean;
   readonly owner: string | undefined;
   readonly reader: ItemReader<M>;
   readonly window: WindowSettings<M>;

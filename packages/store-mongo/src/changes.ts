@@ -1,7 +1,7 @@
 import type { MessageState } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
-import { atVersion, type Embedded, present, states, tooLarge } from "./documents.ts";
+import { atVersion, type Embedded, states, tooLarge, unexpired } from "./documents.ts";
 import { entryOf, type LocatedMessage, mapsOf, newLife, rowsOf } from "./records.ts";
 
 /** What a writer that has read the memory knows, and what it has staged. */
@@ -33,13 +33,16 @@ export interface DocumentChange {
   readonly upsert: boolean;
 }
 
+/** The number of that type, which takes fewer bytes than its name. */
+const object = 3;
+
 /**
  * A writer that has read the document knows that it is sound, and settles leftovers. One that has not makes its change
  * only if neither is needed.
  */
 const soundAndSettled: Document = {
-  ...Object.fromEntries(states.map((state) => [state, { $type: "object" }])),
-  ...{ staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } },
+  ...Object.fromEntries(states.map((state) => [state, { $type: object }])),
+  ...{ staging: [], trash: [], $expr: { $and: [unexpired, { $not: tooLarge }] } },
 };
 
 /**
@@ -47,7 +50,7 @@ const soundAndSettled: Document = {
  * memory: the messages that the update names are assumed to be live inside the document, which must confirm it.
  */
 export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMemory): DocumentChange {
-  const { expected, version, nextSeq, owner, head, appended, replaced } = update;
+  const { expected, version, nextSeq, owner, head, data, appended, replaced } = update;
   const { insert, rewrite, setState, remove } = update;
   const { attempt, generation, isWhole = false, messages, references } = known ?? {};
   const begins = expected === null;
@@ -57,8 +60,8 @@ export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMe
     ...(begins || known !== undefined ? { staging: attempt, generation } : soundAndSettled),
     next: begins ? undefined : { $lte: appended[0]?.seq ?? nextSeq },
   };
-  const set: Record<string, unknown> = { version, next: nextSeq, head };
-  if (begins) Object.assign(set, { owner, trash: [] });
+  const set: Record<string, unknown> = { version, next: nextSeq, owner, head, data };
+  if (begins) Object.assign(set, { trash: [] });
   if (upsert) Object.assign(set, { life: newLife(memoryId), staging: [], generation: 0 });
   const rename: Record<string, string> = {};
   const unset: string[] = [];

@@ -20,6 +20,16 @@ export const states: readonly MessageState[] = ["live", "evicted", "superseded"]
 export type EmbeddedMap = Readonly<Record<string, Embedded>>;
 
 /**
+ * When a memory was last written to, as the order `newest` knows it: the beginning of the period of `activityMs` in which that
+ * was, and how long before the first write in it that was, in milliseconds, less than 0. So the greatest value is the first of
+ * the latest period: `$max` changes it once in a period.
+ */
+export interface Activity {
+  readonly s: Date;
+  readonly r: number;
+}
+
+/**
  * A memory. A row counts only if this document names it, or if the row itself says `evicted` or `superseded` and this
  * document does not override that by an entry or in `trash`. A query reads only the fields that it asked for.
  */
@@ -32,6 +42,9 @@ export interface MemoryDocument {
   readonly next?: number;
   readonly owner?: string;
   readonly head?: string;
+  readonly data?: string;
+  /** Absent: a release that knew no order `newest` has begun it. */
+  readonly active?: Activity;
   readonly updatedAt?: Date;
   readonly expiresAt?: Date;
   readonly live: EmbeddedMap;
@@ -63,6 +76,8 @@ export interface RowDocument extends Pick<Embedded, "i" | "a" | "p" | "m"> {
 export interface MigrationDocument {
   readonly _id: string;
   readonly number: number;
+  /** Never stored, only computed: the server's clock. */
+  readonly now?: Date;
 }
 
 /** In bytes: above this, content is moved out of a document. */
@@ -72,13 +87,12 @@ export const smallestApart = 128;
 /** In bytes: the most that a live message that stays inside, or was moved out, takes besides its id. */
 const entryBytes = smallestApart + 56;
 
-/** Whether there is a memory, by the server's clock. */
-export const present: Document = {
-  $and: [
-    { $ne: [{ $type: "$version" }, "missing"] },
-    { $or: [{ $ne: [{ $type: "$expiresAt" }, "date"] }, { $gt: ["$expiresAt", "$$NOW"] }] },
-  ],
+/** Whether a memory that there was is still there, by the server's clock. */
+export const unexpired: Document = {
+  $or: [{ $ne: [{ $type: "$expiresAt" }, "date"] }, { $gt: ["$expiresAt", "$$NOW"] }],
 };
+/** Whether there is a memory. */
+export const present: Document = { $and: [{ $ne: [{ $type: "$version" }, "missing"] }, unexpired] };
 export const expired: Document = { expiresAt: { $type: "date" }, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
 
 const live = { $cond: [{ $eq: [{ $type: "$live" }, "object"] }, "$live", {}] };
@@ -101,5 +115,5 @@ export const tooLarge: Document = {
 /** Matches the memory at that version; `null`: the place of one that does not exist. */
 export function atVersion(memoryId: string, version: string | null): Document {
   if (version === null) return { _id: memoryId, version: { $exists: false } };
-  return { _id: memoryId, version, $expr: present };
+  return { _id: memoryId, version, $expr: unexpired };
 }

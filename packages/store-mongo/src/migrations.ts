@@ -4,16 +4,21 @@ import { storeName } from "./refusals.ts";
 import { ledger, read, reading, type Statement } from "./statements.ts";
 
 /** The number of the newest step. A released step never changes. */
-const newest = 1;
+const newest = 2;
 
 const record = "collections";
 
 const unauthorized = "13";
 
-/** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
-export const migrated: Statement<boolean> = reading(async ({ migrations }) => {
-  const stored = await migrations.findOne({ _id: record });
-  return typeof stored?.number === "number" && stored.number >= newest;
+/**
+ * Whether `migrate` has run: one read, repeated by the store until it has. Then the answer is how many milliseconds the
+ * server's clock is ahead of ours, which costs no more to ask for.
+ */
+export const migrated: Statement<number | undefined> = reading(async ({ migrations }) => {
+  const projection = { number: 1, now: "$$NOW" };
+  const stored = await migrations.findOne({ _id: record }, { projection });
+  const isReady = typeof stored?.number === "number" && stored.number >= newest;
+  return isReady ? (stored.now?.getTime() ?? Date.now()) - Date.now() : undefined;
 });
 
 /**
@@ -30,13 +35,13 @@ async function prepare(collections: Collections): Promise<void> {
   }
   if (stored?.number === newest) {
     // An application may call it without the right to, since nearly always nothing is to be done.
-    await first(collections).catch((cause: unknown) => {
+    await steps(collections).catch((cause: unknown) => {
       if (errorCode(cause) !== unauthorized) throw cause;
     });
     return;
   }
   await checkServer(collections);
-  await first(collections);
+  await steps(collections);
   await migrations.updateOne({ _id: record }, { $max: { number: newest } }, { upsert: true });
 }
 
@@ -69,6 +74,11 @@ function explained(cause: unknown): never {
   throw refusalOf(storeName, { unfit }, cause) ?? cause;
 }
 
+async function steps(collections: Collections): Promise<void> {
+  await first(collections);
+  await second(collections);
+}
+
 async function first({ memories, messages }: Collections): Promise<void> {
   await memories.createIndexes([
     { key: { owner: 1, _id: 1 }, name: "owner", partialFilterExpression: { owner: { $exists: true } } },
@@ -86,4 +96,19 @@ async function first({ memories, messages }: Collections): Promise<void> {
       throw notReadyError(storeName, `the simple collation of ${collection.collectionName}`);
     }
   }
+}
+
+/** The order `newest`. A memory that an earlier release begins later has no activity noted, and comes last until it is written to. */
+async function second({ memories }: Collections): Promise<void> {
+  const newest = { "active.s": -1, "active.r": 1, _id: 1 } as const;
+  const partialFilterExpression = { owner: { $exists: true } };
+  await memories.createIndexes([
+    { key: newest, name: "newest" },
+    { key: { owner: 1, ...newest }, name: "owner_newest", partialFilterExpression },
+  ]);
+  const unnoted = { active: { $exists: false }, updatedAt: { $type: "date" } } as const;
+  // By the default of `activityMs`.
+  const since = { $mod: [{ $toLong: "$updatedAt" }, 60_000] };
+  const active = { s: { $subtract: ["$updatedAt", since] }, r: { $subtract: [0, since] } };
+  await memories.updateMany(unnoted, [{ $set: { active } }]);
 }

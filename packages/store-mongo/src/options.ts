@@ -32,6 +32,11 @@ export type MongoStoreOptions = MongoConnection & {
   readonly prefix?: string | undefined;
   /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
 };
 
 /** Options with every default filled in. */
@@ -40,6 +45,7 @@ export interface NormalOptions {
   readonly database: string;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
+  readonly activityMs: number;
 }
 
 const databaseName = nameText({
@@ -63,6 +69,7 @@ const rules = {
     database: optional(databaseName),
     prefix: optional(prefixName, "turnkeep_"),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, 60_000),
   } satisfies Fields<Omit<MongoStoreOptions, keyof MongoConnection>>,
 };
 

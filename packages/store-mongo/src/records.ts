@@ -5,10 +5,11 @@ import {
   type ListedMemory,
   memorySnapshot,
   type NormalHistoryQuery,
+  type NormalListQuery,
   unreadableMessage,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { Embedded, MemoryDocument, RowDocument } from "./documents.ts";
+import type { Activity, Embedded, MemoryDocument, RowDocument } from "./documents.ts";
 
 /** A stored message: its state, and where it is. */
 export interface LocatedMessage {
@@ -113,13 +114,13 @@ export function overridden(
 
 /** @param messages `undefined`: it is at the version that is known. */
 export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | undefined): MemorySnapshot {
-  const { _id, version, next, owner, head } = memory;
+  const { _id, version, next, owner, head, data } = memory;
   if (typeof version !== "string" || version === "") throw corruptError(_id, "it has no version");
   if (!Number.isSafeInteger(next)) throw corruptError(_id, "it has no next seq");
-  for (const [name, text] of Object.entries({ owner, head })) {
+  for (const [name, text] of Object.entries({ owner, head, data })) {
     if (text !== undefined && typeof text !== "string") throw corruptError(_id, `its ${name} is not text`);
   }
-  return memorySnapshot({ version, nextSeq: next as number, owner, head }, messages);
+  return memorySnapshot({ version, nextSeq: next as number, owner, head, data }, messages);
 }
 
 /** A message whose content is in its entry, or in the row that the entry refers to. */
@@ -152,11 +153,35 @@ export function merged(
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
 }
 
-export function listedOf({ _id, owner, updatedAt }: MemoryDocument): ListedMemory {
+export function listedOf(
+  { _id, owner, updatedAt, data, active }: MemoryDocument,
+  order: NormalListQuery["order"],
+): ListedMemory {
   return {
     memoryId: _id,
     owner: typeof owner === "string" ? owner : undefined,
     updatedAt: updatedAt instanceof Date ? updatedAt.getTime() : 0,
-    position: _id,
+    data: typeof data === "string" ? data : undefined,
+    position: order === "newest" ? `${noted(active)} ${_id}` : _id,
   };
+}
+
+/** The form of positions in the order `newest`: a noted activity, or none, and the memory's id. */
+export const newestPosition: RegExp = /^(?:(\d{1,15}) (-?\d{1,15}))? (.+)$/s;
+
+function noted(active: Activity | undefined): string {
+  const isWhole = active?.s instanceof Date && Number.isSafeInteger(active.r);
+  return isWhole ? `${active.s.getTime()} ${active.r}` : "";
+}
+
+/** The place of a position in the order `newest`; without `s`, behind all that have one. */
+export function placeOf(position: string): { s?: Date; r: number; _id: string } {
+  const [, s, r, _id = ""] = newestPosition.exec(position) ?? [];
+  return { ...(s !== undefined && { s: new Date(Number(s)) }), r: Number(r), _id };
+}
+
+/** When a memory was active, for the order `newest`. `now`: milliseconds, by the server's clock. */
+export function activityAt(now: number, activityMs: number): Activity {
+  const s = Math.floor(now / activityMs) * activityMs;
+  return { s: new Date(s), r: s - now };
 }

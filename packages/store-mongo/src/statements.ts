@@ -1,9 +1,17 @@
-import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import { errorCode, type NormalHistoryQuery, type NormalListQuery } from "@turnkeep/core/store-kit";
 import type { Document, FindOptions } from "mongodb";
 import type { DocumentChange } from "./changes.ts";
 import type { Collections } from "./client.ts";
-import { atVersion, expired, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
-import { newLife } from "./records.ts";
+import {
+  type Activity,
+  atVersion,
+  expired,
+  type MemoryDocument,
+  present,
+  type RowDocument,
+  tooLarge,
+} from "./documents.ts";
+import { newLife, placeOf } from "./records.ts";
 import { isBroken } from "./refusals.ts";
 
 /** One command. It needs no session: its conditions alone make it safe to run concurrently. */
@@ -33,6 +41,13 @@ export function reading<Answer>(statement: Statement<Answer>): Statement<Answer>
 /** The least time that an attempt to begin a memory is kept. */
 const attemptLastsMs = 60 * 60 * 1000;
 
+/** What a write notes beside its change, when it is sent. */
+export interface Times {
+  /** How long the memory lives then; `undefined`: for ever. */
+  readonly ttlMs: number | undefined;
+  activity(): Activity;
+}
+
 const lifeFields = { life: 1, generation: 1 };
 const mapFields = { live: 1, evicted: 1, superseded: 1 };
 /** All that the document knows of its messages and their rows. */
@@ -43,7 +58,7 @@ const answersLedger = { returnDocument: "after", projection: ledgerFields } as c
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
-  return head(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
+  return head(memoryId, { version: 1, next: 1, owner: 1, head: 1, data: 1, live });
 }
 
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
@@ -96,20 +111,23 @@ export function announce(
 }
 
 /** Makes the change of an update. `false`: the memory is not as its writer believes. */
-export function write(change: DocumentChange, ttlMs: number | undefined): Statement<boolean> {
+export function write(change: DocumentChange, { ttlMs, activity }: Times): Statement<boolean> {
   const { filter, upsert } = change;
-  const changed = ttlMs === undefined ? operators(change) : pipeline(change, ttlMs);
   return async ({ memories }) => {
-    const written = await memories.updateOne(filter, changed, { upsert }).catch(nullIfTaken);
+    const active = activity();
+    const changed = ttlMs === undefined ? operators(change, active) : pipeline(change, active, ttlMs);
+    const options = upsert ? { upsert } : {};
+    const written = await memories.updateOne(filter, changed, options).catch(nullIfTaken);
     return written !== null && written.matchedCount + written.upsertedCount === 1;
   };
 }
 
 /** Plain operators touch only what they name. */
-function operators({ set, rename, unset, trash, attempt }: DocumentChange): Document {
+function operators({ set, rename, unset, trash, attempt }: DocumentChange, active: Activity): Document {
   return {
     $set: set,
-    $rename: rename,
+    $max: { active },
+    $rename: Object.keys(rename).length === 0 ? undefined : rename,
     $unset: Object.fromEntries(["expiresAt", ...unset].map((path) => [path, ""])),
     $push: trash.length === 0 ? undefined : { trash: { $each: trash } },
     $pull: attempt === undefined ? undefined : { staging: attempt },
@@ -118,7 +136,11 @@ function operators({ set, rename, unset, trash, attempt }: DocumentChange): Docu
 }
 
 /** The same as a pipeline, which alone can add to the server's clock. Values are taken literally. */
-function pipeline({ set, rename, unset, trash, attempt }: DocumentChange, ttlMs: number): Document[] {
+function pipeline(
+  { set, rename, unset, trash, attempt }: DocumentChange,
+  active: Activity,
+  ttlMs: number,
+): Document[] {
   const values = Object.entries(set).filter(([, value]) => value !== undefined);
   const changed: Document = {
     ...Object.fromEntries(values.map(([path, $literal]) => [path, { $literal }])),
@@ -126,6 +148,7 @@ function pipeline({ set, rename, unset, trash, attempt }: DocumentChange, ttlMs:
     ...Object.fromEntries([...unset, ...Object.keys(rename)].map((path) => [path, "$$REMOVE"])),
     ...(trash.length > 0 && { trash: { $concatArrays: ["$trash", trash] } }),
     ...(attempt !== undefined && { staging: { $setDifference: ["$staging", [attempt]] } }),
+    active: { $max: ["$active", active] },
     updatedAt: "$$NOW",
     expiresAt: { $add: ["$$NOW", ttlMs] },
   };
@@ -170,14 +193,37 @@ export function remove(filter: Document): Statement<MemoryDocument | null> {
   return ({ memories }) => memories.findOneAndDelete(filter, { projection: lifeFields });
 }
 
-/** In the order of ids, after that id. One more than the limit means that there are more. */
-export function list(owner: string | undefined, after: string, limit: number): Statement<MemoryDocument[]> {
-  const filter: Document = { _id: { $gt: after }, owner, $expr: present };
-  const hint = owner === undefined ? "_id_" : "owner";
-  const projection = { owner: 1, updatedAt: 1 };
+/** The index in the order of that name and its keys, and the one that begins with the owner. */
+const orders = {
+  stored: { all: "_id_", owned: "owner", sort: { _id: 1 } },
+  newest: { all: "newest", owned: "owner_newest", sort: { "active.s": -1, "active.r": 1, _id: 1 } },
+} as const;
+
+/** The pages of a listing. One more than the limit means that there are more. */
+export function list({ owner, order, after, limit }: NormalListQuery): Statement<MemoryDocument[]> {
+  const { all, owned, sort } = orders[order];
+  const hint = owner === undefined ? all : owned;
+  const ranges = order === "newest" ? rangesAfter(after) : [{ _id: { $gt: after ?? "" } }];
+  // With the owner in each range, the server reads each from the index in its order, and merges them.
+  const owns = ranges.map((range) => ({ ...range, owner }));
+  const filter: Document = { ...(owns.length === 1 ? owns[0] : { $or: owns }), $expr: present };
+  const projection = { owner: 1, updatedAt: 1, data: 1, active: 1 };
   return reading(({ memories }) =>
-    memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray(),
+    memories.find(filter, { hint, sort, limit: limit + 1, projection }).toArray(),
   );
+}
+
+/** What follows a place in the order `newest`. Last come memories whose activity was never noted, or cannot be read. */
+function rangesAfter(position: string | undefined): Document[] {
+  if (position === undefined) return [{}];
+  const { s, r, _id } = placeOf(position);
+  if (s === undefined) return [{ "active.s": null, "active.r": null, _id: { $gt: _id } }];
+  return [
+    { "active.s": s, "active.r": r, _id: { $gt: _id } },
+    { "active.s": s, "active.r": { $gt: r } },
+    { "active.s": { $lt: s } },
+    { "active.s": null },
+  ];
 }
 
 /** The next life that has rows. */

@@ -13,11 +13,13 @@ import { expired, type RowDocument, states } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
+  activityAt,
   entriesOf,
   type LocatedMessage,
   listedOf,
   merged,
   messageOf,
+  newestPosition,
   overridden,
   rowsOf,
   snapshotOf,
@@ -32,6 +34,7 @@ const capabilities = Object.freeze({
   shared: true,
   history: true,
   list: true,
+  newest: true,
   ttl: true,
   delta: true,
   readSteps: 2,
@@ -75,7 +78,7 @@ export interface MongoStore extends ChatMemoryStore {
  * ```
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
-  const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
+  const { connection: place, database, prefix, ttlMs, activityMs } = normalizeOptions(options);
   const { under, close } = connect(place, { database, prefix });
   // `migrate` alone runs on collections that are not ready.
   const connection: StoreConnection<{ readonly run: Run; migrate(): Promise<void> }> = {
@@ -85,7 +88,9 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     },
     close,
   };
-  let isReady = false;
+  /** How far the server's clock is ahead, in milliseconds. `undefined`: the collections may not be ready. */
+  let ahead: number | undefined;
+  const times = { ttlMs, activity: () => activityAt(Date.now() + (ahead ?? 0), activityMs) };
 
   function missing(cause?: unknown): TurnkeepError {
     const what = `an index of the collections ${prefix}… of the database ${show(database)}`;
@@ -94,19 +99,19 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
 
   function ready(run: Run): Run {
     return async (statement) => {
-      isReady ||= await run(migrated);
-      if (!isReady) throw missing();
+      ahead ??= await run(migrated);
+      if (ahead === undefined) throw missing();
       return run(statement).catch((error: unknown) => {
         if (!isTurnkeepError(error, "STORE_NOT_READY")) throw error;
         // Somebody has dropped a collection.
-        isReady = false;
+        ahead = undefined;
         throw missing(error.cause);
       });
     };
   }
 
   const { store, enter } = defineStore(
-    { name: storeName, capabilities, connection },
+    { name: storeName, capabilities, connection, positions: { newest: newestPosition } },
     {
       async read({ run }, memoryId, known) {
         for (const missed = new Set<string>(); ; ) {
@@ -118,7 +123,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         }
       },
 
-      update: ({ run }, memoryId, update) => applyUpdate(run, memoryId, update, ttlMs),
+      update: ({ run }, memoryId, update) => applyUpdate(run, memoryId, update, times),
 
       remove: ({ run }, memoryId, expected) => removeMemory(run, memoryId, expected),
 
@@ -143,8 +148,8 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         }
       },
 
-      list: async ({ run }, { owner, after = "", limit }) =>
-        (await run(statements.list(owner, after, limit))).map(listedOf),
+      list: async ({ run }, query) =>
+        (await run(statements.list(query))).map((memory) => listedOf(memory, query.order)),
 
       async sweep({ run }) {
         let removed = 0;

@@ -34,15 +34,16 @@ export async function applyUpdate(
   run: Run,
   memoryId: string,
   update: FoldedUpdate,
-  ttlMs: number | undefined,
+  { ttlMs, activity }: statements.Times,
 ): Promise<void> {
   const { expected, insert, rewrite } = update;
+  const times = { activity, ttlMs: update.ttlMs === undefined ? ttlMs : (update.ttlMs ?? undefined) };
   const named = namedSeqs(update);
   const apart = apartOf([...insert, ...rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
   const isMany = expected !== null && insert.length + named.length > mostPaths;
   const isPlain = !isMany && apart.length === 0 && (expected !== null || named.length === 0);
-  if (isPlain && (await run(statements.write(changeOf(memoryId, update), ttlMs)))) return;
+  if (isPlain && (await run(statements.write(changeOf(memoryId, update), times)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
     const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
@@ -64,7 +65,7 @@ export async function applyUpdate(
       messages,
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
-    if (await run(statements.write(change, ttlMs))) return settleQuietly(run, memory, change);
+    if (await run(statements.write(change, times))) return settleQuietly(run, memory, change);
     // Nobody has seen these rows; the next write or `sweep` deletes what is not deleted now.
     if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
   }

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describeConformance("a replica set of three, by a url", {
-  create: ({ ttlMs }) => mongoStore({ url: server.url, database, ttlMs }),
+  create: (options) => mongoStore({ url: server.url, database, ...options }),
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
   rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
@@ -32,14 +32,14 @@ describeConformance("a replica set of three, by a url", {
 describeConformance(
   "a replica set of three, by a client that reads from secondaries and waits for nobody",
   {
-    create: ({ ttlMs }) =>
+    create: (options) =>
       mongoStore({
         config: {
           ...{ url: server.url, readPreference: "secondary", writeConcern: { w: 1 } },
           ...{ readConcernLevel: "linearizable", useBigInt64: true, ignoreUndefined: false },
         },
         database,
-        ttlMs,
+        ...options,
       }),
     rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   },

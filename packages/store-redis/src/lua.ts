@@ -1,10 +1,8 @@
-/** In microseconds: an index entry is used within the first, and cleared only after the second. */
-const entryIsUsedWithin = 10 * 60 * 1_000_000;
-export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
+import { clock, entryIsUsedWithin, now } from "./lua-index.ts";
 
 // The keys of a memory:
-// - `head`, a hash: version, next seq, owner, head, times, and the live messages, a record by seq. So a read of what is live is
-//   one plain command. It also counts them, so that a memory of which a part is lost never passes for a shorter one.
+// - `head`, a hash: version, next seq, owner, head, data, times, and the live messages, a record by seq. So a read of what is
+//   live is one plain command. It also counts them, so that a memory of which a part is lost never passes for a shorter one.
 // - `ids`, a hash: the seq of every message by its id.
 // - `messages`, a hash: the records of what has left, by seq.
 // - `states`, a sorted set: the runs of seqs of one state, as `7:evicted` by their last seq. Whatever is in no run is live.
@@ -12,8 +10,6 @@ export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
 const keys = "local head, ids, messages, states = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
 /** The most messages that the lean script adds or moves: Lua passes fewer than 8,000 values to a function. */
 export const mostPlain = 2000;
-/** The server's: seconds, and microseconds beside them. To make one number of both takes longer than to ask. */
-const clock = "local time = redis.call('TIME')";
 /** For a memory without a head: whether another part of it is there. All of them expire at one moment. */
 const isLost = "redis.call('EXISTS', ids, messages) > 0";
 /** The runs of seqs of one state. `removed` is one too, so that in the others every message is there. */
@@ -108,7 +104,7 @@ local expected, version, first, ttl, added = unpack(ARGV, 1, 5)
 local listAt, appendedAt, runsAt = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])`;
 const change = `
 ${write}
-local stored = redis.call('HMGET', head, 'version', 'next', 'count', 'expires')
+local stored = redis.call('HMGET', head, 'version', 'next', 'count', 'expires', 'active')
 if stored[1] ~= expected then return stored[1] == version and 'replayed' or 'conflict' end
 local nextSeq, count = tonumber(stored[2]), tonumber(stored[3])
 if not nextSeq or not count or tonumber(first) < nextSeq then return 'disagrees' end
@@ -140,7 +136,7 @@ const keepOthers = `
 if at then
   for i = 2, #KEYS do redis.call('PEXPIREAT', KEYS[i], at) end
 end`;
-/** The end of a script that writes; seq, state, id and record of each new message. */
+/** The end of a script that writes: seq, state, id and record of each new message. */
 const append = `
 for at = appendedAt, runsAt - 1, 4 do
   local seq, state, id, record = unpack(ARGV, at, at + 3)
@@ -148,14 +144,14 @@ for at = appendedAt, runsAt - 1, 4 do
   redis.call('HSET', ids, id, seq)
 end
 ${markRuns}
-${keepOthers}
-return 'done'`;
+${keepOthers}`;
+const tooLate = `if ${now} - entered > ${entryIsUsedWithin} then return 'late' end`;
 
-/** The scripts, by what they do. What each answers is in `scripts.ts`. */
+/** The scripts of a memory, by what they do. What each answers is in `scripts.ts`. */
 export const texts = {
   read: `
 ${keys}
-local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head')
+local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'data')
 if not stored[1] then return ${isLost} and { 'lost' } or {} end
 if stored[1] == ARGV[1] then return { false, unpack(stored) } end
 return redis.call('HGETALL', head)`,
@@ -171,78 +167,15 @@ if stored[1] then
 end
 if ${isLost} then return 'lost' end
 ${clock}
-if time[1] * 1000000 + time[2] - entered > ${entryIsUsedWithin} then return 'late' end
+${tooLate}
 local count = added
 ${runs}
 ${mayMove}
 redis.call('UNLINK', head, states)
 ${writeHead}
-redis.call('HSET', head, 'life', life)
-${append}`,
-
-  /**
-   * The most frequent change, in fewer steps: up to {@link mostPlain} new messages stay, as many live ones are evicted, and
-   * no expiry ends, else it returns `other`. The first list: id and seq of each new message; their records go into the head.
-   */
-  plain: `
-${change}
-if stored[4] and ttl == '' then return 'other' end
-local seqs, leaving
-if runsAt <= #ARGV then
-  seqs, leaving = {}, {}
-  for at = runsAt, #ARGV, 3 do
-    for seq = tonumber(ARGV[at]), tonumber(ARGV[at + 1]) do seqs[#seqs + 1] = string.format('%.0f', seq) end
-  end
-  for i, record in ipairs(redis.call('HMGET', head, unpack(seqs))) do
-    if not record then return 'other' end
-    leaving[2 * i - 1], leaving[2 * i] = seqs[i], record
-  end
-  count = count - #seqs
-  ${mayMove}
-end
-${writeHead}
-if listAt < runsAt then redis.call('HSET', ids, unpack(ARGV, listAt, runsAt - 1)) end
-if seqs then
-  redis.call('HSET', messages, unpack(leaving))
-  redis.call('HDEL', head, unpack(seqs))
-  ${runs}
-  ${markRuns}
-end
-${keepOthers}
+redis.call('HSET', head, 'life', life, 'active', entered)
+${append}
 return 'done'`,
-
-  /** Any change. The first list: seq, state, id and record of what is replaced, or moves: then the last two are empty. */
-  change: `
-${change}
-${lookUp}
-local was, idWas, records = {}, {}, {}
-for at = listAt, appendedAt - 1, 4 do
-  local seq, state, id, record = unpack(ARGV, at, at + 3)
-  was[seq] = stateOf(seq)
-  if not was[seq] or record ~= '' and was[seq] ~= 'live' then return 'disagrees' end
-  if was[seq] == 'live' then count = count - 1 end
-  if state == 'live' then count = count + 1 end
-  local crosses = (was[seq] == 'live') ~= (state == 'live')
-  if crosses or record ~= '' or state == 'removed' then records[seq] = recordOf(seq) end
-  if record ~= '' or state == 'removed' then idWas[seq] = idOf(seq, records[seq]) end
-  local isOther = record ~= '' and idWas[seq] ~= id and idWas[seq] ~= ''
-  if isOther and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
-end
-${mayMove}
-${writeHead}
-for at = listAt, appendedAt - 1, 4 do
-  local seq, state, id, record = unpack(ARGV, at, at + 3)
-  local from, to = was[seq] == 'live' and head or messages, state == 'live' and head or messages
-  if record == '' and from ~= to then record = records[seq] end
-  if state == 'removed' or from ~= to then redis.call('HDEL', from, seq) end
-  if state == 'removed' then
-    redis.call('HDEL', ids, idWas[seq])
-  else
-    if record and record ~= '' then redis.call('HSET', to, seq, record) end
-    if idWas[seq] == '' then redis.call('HSET', ids, id, seq) end
-  end
-end
-${append}`,
 
   look: `
 ${keys}
@@ -262,7 +195,7 @@ return { stored[1], stored[2], stored[3], rows }`,
 ${keys}
 ${lookUp}
 local direction, after, before, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head')
+local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'data')
 if not stored[1] then return ${isLost} and { 'lost' } or {} end
 if not allLive() then return { 'lost' } end
 local wanted, found, idsAt = {}, {}, 6 + ARGV[5]
@@ -309,7 +242,7 @@ end
 return rows`,
 
   peek: `
-return redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated')`,
+return redis.call('HMGET', KEYS[1], 'life', 'owner', 'version', 'updated', 'data')`,
 
   /** `ARGV`: the life; the version that is expected, `""` for any. */
   remove: `
@@ -319,34 +252,95 @@ if ARGV[2] ~= '' and stored[2] and stored[2] ~= ARGV[2] then return 'conflict' e
 redis.call('UNLINK', unpack(KEYS))
 return 'removed'`,
 
-  enter: `
-local time = redis.call('TIME')
-local score = time[1] * 1000000 + time[2]
-local last = tonumber(redis.call('GET', KEYS[1]) or 0)
-if score <= last then score = last + 1 end
-local text = string.format('%.0f', score)
-redis.call('SET', KEYS[1], text)
-for i = 2, #KEYS do redis.call('ZADD', KEYS[i], text, ARGV[1]) end
-return text`,
-
-  leave: `
-local time = redis.call('TIME')
-local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
-if not score or time[1] * 1000000 + time[2] - tonumber(score) < tonumber(ARGV[2]) then return '0' end
-for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
-return '1'`,
-
-  touch: `
-return redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) or '0')`,
-
   policy: `
 local info = redis.pcall('INFO', 'memory')
 if type(info) ~= 'string' then return {} end
 return { info:match('maxmemory_policy:([%w-]+)'), info:match('maxmemory:(%d+)') }`,
-
-  page: `
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
-local rows = {}
-for i = 1, #found, 2 do rows[#rows + 1] = { found[i], string.format('%.0f', tonumber(found[i + 1])) } end
-return rows`,
 };
+
+/**
+ * The scripts that change a memory. A store's `activityMs` is a part of their text, so that no call carries it. They answer
+ * `due` and name the memory's entry if its activity must be noted in the lists; the head then says that it was.
+ */
+export function changing(activityMs: number): Record<"plain" | "change" | "assign", string> {
+  const noteActivity = `
+local isDue = ${now} - (tonumber(stored[5]) or 0) >= ${activityMs * 1000}
+if isDue then redis.call('HSET', head, 'active', string.format('%.0f', ${now})) end`;
+  const answer = `
+if isDue then return { 'due', unpack(redis.call('HMGET', head, 'life', 'owner')) } end
+return 'done'`;
+  /**
+   * The most frequent change, in fewer steps: up to {@link mostPlain} new messages stay, as many live ones are evicted, and
+   * no expiry ends, else it returns `other`. The first list: id and seq of each new message; their records go into the head.
+   */
+  const plain = `
+${change}
+if stored[4] and ttl == '' then return 'other' end
+local seqs, leaving
+if runsAt <= #ARGV then
+  seqs, leaving = {}, {}
+  for at = runsAt, #ARGV, 3 do
+    for seq = tonumber(ARGV[at]), tonumber(ARGV[at + 1]) do seqs[#seqs + 1] = string.format('%.0f', seq) end
+  end
+  for i, record in ipairs(redis.call('HMGET', head, unpack(seqs))) do
+    if not record then return 'other' end
+    leaving[2 * i - 1], leaving[2 * i] = seqs[i], record
+  end
+  count = count - #seqs
+  ${mayMove}
+end
+${writeHead}
+${noteActivity}
+if listAt < runsAt then redis.call('HSET', ids, unpack(ARGV, listAt, runsAt - 1)) end
+if seqs then
+  redis.call('HSET', messages, unpack(leaving))
+  redis.call('HDEL', head, unpack(seqs))
+  ${runs}
+  ${markRuns}
+end
+${keepOthers}
+${answer}`;
+
+  /** Any change. The first list: seq, state, id and record of what is replaced, or moves: then the last two are empty. */
+  const general = `
+${change}
+${lookUp}
+local was, idWas, records = {}, {}, {}
+for at = listAt, appendedAt - 1, 4 do
+  local seq, state, id, record = unpack(ARGV, at, at + 3)
+  was[seq] = stateOf(seq)
+  if not was[seq] or record ~= '' and was[seq] ~= 'live' then return 'disagrees' end
+  if was[seq] == 'live' then count = count - 1 end
+  if state == 'live' then count = count + 1 end
+  local crosses = (was[seq] == 'live') ~= (state == 'live')
+  if crosses or record ~= '' or state == 'removed' then records[seq] = recordOf(seq) end
+  if record ~= '' or state == 'removed' then idWas[seq] = idOf(seq, records[seq]) end
+  local isOther = record ~= '' and idWas[seq] ~= id and idWas[seq] ~= ''
+  if isOther and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
+end
+${mayMove}
+${writeHead}
+${noteActivity}
+for at = listAt, appendedAt - 1, 4 do
+  local seq, state, id, record = unpack(ARGV, at, at + 3)
+  local from, to = was[seq] == 'live' and head or messages, state == 'live' and head or messages
+  if record == '' and from ~= to then record = records[seq] end
+  if state == 'removed' or from ~= to then redis.call('HDEL', from, seq) end
+  if state == 'removed' then
+    redis.call('HDEL', ids, idWas[seq])
+  else
+    if record and record ~= '' then redis.call('HSET', to, seq, record) end
+    if idWas[seq] == '' then redis.call('HSET', ids, id, seq) end
+  end
+end
+${append}
+${answer}`;
+
+  /** A change of owner: the head gets the entry that was listed before, and when that was. */
+  const assign = `
+local entered = ARGV[10]
+${clock}
+${tooLate}
+${general}`;
+  return { plain, change: general, assign };
+}

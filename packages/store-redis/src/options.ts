@@ -38,6 +38,11 @@ export type RedisStoreOptions = RedisConnection & {
   /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
+  /**
    * Waits with `WAIT` after each write until this many replicas have it. If fewer have it in time, the call is
    * `STORE_UNAVAILABLE`, although the master has the write. Other calls on the connection wait meanwhile. Default: the
    * master alone.
@@ -50,8 +55,11 @@ export interface NormalOptions {
   readonly connection: RedisConnection;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
+  readonly activityMs: number;
   readonly waitReplicas: WaitReplicas | undefined;
 }
+
+export const defaultActivityMs = 60_000;
 
 // With a time of 0, Redis would wait forever.
 const replicaFields = { count: integer(1), timeoutMs: integer(1) } satisfies Fields<WaitReplicas>;
@@ -68,6 +76,7 @@ const rules = {
   options: {
     prefix: optional(nameText({ forbidden: /[{}]/, rule: "without braces" }), "turnkeep:"),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, defaultActivityMs),
     waitReplicas: optional(),
   } satisfies Fields<Omit<RedisStoreOptions, keyof RedisConnection>>,
 };

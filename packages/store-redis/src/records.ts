@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { HistoryPage, MemorySnapshot, StoredMessage } from "@turnkeep/core";
 import {
   corruptError,
@@ -11,11 +12,28 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { Answers, Head } from "./scripts.ts";
 
-/** One attempt to begin a memory, as the index lists it. `life` is never used again. */
+/** One attempt to begin a memory, or to change its owner, as the index lists it. `life` is never used again. */
 export interface IndexEntry {
   readonly memoryId: string;
   readonly life: string;
   readonly owner: string | undefined;
+}
+
+const lifeLength = 16;
+
+/** For a memory that begins. */
+export function newLife(): string {
+  return randomBytes(12).toString("base64url");
+}
+
+/** For one that becomes another owner's. */
+export function lifeAfter(life: string): string {
+  return life.slice(0, lifeLength) + newLife();
+}
+
+/** Whether both name the same life of a memory, under whatever owner. */
+export function isSameLife(life: string, other: string): boolean {
+  return life.slice(0, lifeLength) === other.slice(0, lifeLength);
 }
 
 // No part of a record or an entry but its last can hold U+0000, by the contract's rules for text.
@@ -67,8 +85,8 @@ export function snapshotOf(memoryId: string, answer: Answers["read"]): MemorySna
     if (seq > 0) messages.push(messageOf(seq, value ?? ""));
     else fields[field] = value;
   }
-  const { version, next, owner, head, count } = fields;
-  const stored = headOf(memoryId, [version, next, owner, head]);
+  const { version, next, owner, head, data, count } = fields;
+  const stored = headOf(memoryId, [version, next, owner, head, data]);
   // What can be read is JSON text, which is never empty.
   if (messages.length !== Number(count) || messages.some(({ payload }) => payload === "")) return undefined;
   messages.sort((one, other) => one.seq - other.seq);
@@ -97,9 +115,12 @@ function absent(): MemorySnapshot {
   return { version: null, nextSeq: 1, messages: [] };
 }
 
-function headOf(memoryId: string, [version, next, owner, head]: Head): Parameters<typeof memorySnapshot>[0] {
+function headOf(
+  memoryId: string,
+  [version, next, owner, head, data]: Head,
+): Parameters<typeof memorySnapshot>[0] {
   if (typeof version !== "string") throw lostError(memoryId);
-  return { version, nextSeq: nextSeqOf(memoryId, next), owner, head };
+  return { version, nextSeq: nextSeqOf(memoryId, next), owner, head, data };
 }
 
 /** What the database holds of the messages that an update names. */

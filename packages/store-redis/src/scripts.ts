@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import type { MessageState, StoredMessage } from "@turnkeep/core";
-import { type FoldedUpdate, isPlain, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import { mostPlain, texts } from "./lua.ts";
+import {
+  type FoldedUpdate,
+  isPlain,
+  type NormalHistoryQuery,
+  type NormalListQuery,
+} from "@turnkeep/core/store-kit";
+import { changing, mostPlain, texts } from "./lua.ts";
+import { indexTexts } from "./lua-index.ts";
+import { defaultActivityMs, type NormalOptions } from "./options.ts";
 import { type IndexEntry, memberOf, recordOf } from "./records.ts";
 
 /** A Lua script and the name under which Redis keeps it. It is atomic, on keys of one slot. */
@@ -16,20 +23,22 @@ export interface Script<Answer> {
 
 /** What the scripts answer. An empty list: no such memory. `lost`: some of its keys are gone, and others are not. */
 export interface Answers {
-  /** Fields and values of the head. Behind a `null`, four of its values: the memory is at the known version. */
+  /** Fields and values of the head. Behind a `null`, five of its values: the memory is at the known version. */
   readonly read: Lost | readonly Text[];
   /** `again`, `open`: this attempt has begun it before, and it is still as it was begun, or no longer. */
   readonly begin: "done" | "replayed" | "conflict" | "again" | "open" | "late" | "lost";
   /** `other`: the change is not plain, and nothing was done. */
-  readonly plain: Outcome | "other";
-  readonly change: Outcome;
+  readonly plain: Outcome | Due | "other";
+  readonly change: Outcome | Due;
+  readonly assign: Outcome | Due | "late";
   readonly look: readonly [version?: string, next?: Text, count?: Text, rows?: readonly NamedRow[]];
   readonly history: Lost | readonly [head?: Head, ...page: HistoryRow[]];
   /** Tells a valid index entry from one that was left behind. */
-  readonly peek: readonly [life: Text, owner: Text, updated: Text];
+  readonly peek: readonly [life: Text, owner: Text, version: Text, updated: Text, data: Text];
   readonly remove: "removed" | "absent" | "conflict";
-  /** The entry's position in the index, in microseconds of the server's clock. */
+  /** When the entry was listed, in microseconds of the server's clock. */
   readonly enter: string;
+  readonly note: unknown;
   /** `"1"` if the entry was there, and as old as asked. */
   readonly leave: "0" | "1";
   readonly touch: unknown;
@@ -41,7 +50,9 @@ export interface Answers {
 export type Outcome = "done" | "replayed" | "conflict" | "disagrees";
 
 type Text = string | null;
-/** Its version, next seq, owner and head. */
+/** The change is done, and the activity of the memory with that entry must be noted. */
+export type Due = readonly ["due", life: Text, owner: Text];
+/** Its version, next seq, owner, head and data. */
 export type Head = readonly (Text | undefined)[];
 type Lost = readonly ["lost"];
 /** With an id if the record has none that can be read. */
@@ -51,10 +62,18 @@ type NamedRow = readonly [seq: string, state: MessageState, id: string];
 
 const reading = new Set(["read", "look", "history", "peek", "policy", "page"]);
 
-/** The scripts, by what they do. */
-export const scripts: { readonly [Name in keyof Answers]: Script<Answers[Name]> } = Object.fromEntries(
-  Object.entries(texts).map(([name, text]) => [name, { text, sha: sha1(text), reads: reading.has(name) }]),
-) as Record<keyof Answers, Script<never>>;
+type Scripts = { readonly [Name in keyof Answers]: Script<Answers[Name]> };
+
+/** The scripts of a store, by what they do. */
+export function scriptsOf(activityMs: number): Scripts {
+  const all = { ...texts, ...indexTexts, ...changing(activityMs) };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, text]) => [name, { text, sha: sha1(text), reads: reading.has(name) }]),
+  ) as Record<keyof Answers, Script<never>>;
+}
+
+/** With the default of `activityMs`. */
+export const scripts: Scripts = scriptsOf(defaultActivityMs);
 
 function sha1(text: string): string {
   return createHash("sha1").update(text).digest("hex");
@@ -80,11 +99,13 @@ type StatementOf<Name extends keyof Answers> = Statement<Answers[Name]>;
 /** The scripts' calls, on the keys of a memory or of the index. */
 export class Statements {
   readonly #prefix: string;
-  readonly #ttl: string;
+  readonly #ttlMs: number | undefined;
+  readonly #scripts: Scripts;
 
-  constructor(prefix: string, ttlMs: number | undefined) {
+  constructor({ prefix, ttlMs, activityMs }: Pick<NormalOptions, "prefix" | "ttlMs" | "activityMs">) {
     this.#prefix = prefix;
-    this.#ttl = ttlMs?.toString() ?? "";
+    this.#ttlMs = ttlMs;
+    this.#scripts = activityMs === defaultActivityMs ? scripts : scriptsOf(activityMs);
   }
 
   /** In one script; or in plain commands, which hand over records several times as fast, but cannot ask for a version. */
@@ -122,16 +143,30 @@ export class Statements {
     const ids = insert.flatMap(({ id, seq }) => [id, seq]);
     const values = this.#valuesOf(update, fields, ids);
     // All of them must expire together.
-    const keys = this.#ttl === "" && setState.length === 0 ? 2 : keyNames.length;
-    return { script: scripts.plain, keys: this.#keysOf(memoryId, keys), values };
+    const keys = this.#livesOf(update) === "" && setState.length === 0 ? 2 : keyNames.length;
+    return { script: this.#scripts.plain, keys: this.#keysOf(memoryId, keys), values };
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
   change(memoryId: string, update: FoldedUpdate): StatementOf<"change"> {
+    return this.#change(this.#scripts.change, memoryId, update, []);
+  }
+
+  /** The same, and the memory has that entry from then on. `entered`: the answer of {@link enter}. */
+  assign(
+    { memoryId, life, owner = "" }: IndexEntry,
+    entered: string,
+    update: FoldedUpdate,
+  ): StatementOf<"assign"> {
+    const fields = ["active", entered, "life", life, "owner", owner];
+    return this.#change(this.#scripts.assign, memoryId, update, fields);
+  }
+
+  #change<A>(script: Script<A>, memoryId: string, update: FoldedUpdate, fields: Values): Statement<A> {
     const { insert, replaced, moved } = update;
     const changed = [...moved.flatMap(({ seq, state }) => [seq, state, "", ""]), ...replaced.flatMap(rowOf)];
-    const values = this.#valuesOf(update, fieldsOf(update), changed, insert.flatMap(rowOf));
-    return { script: scripts.change, keys: this.#keysOf(memoryId), values };
+    const values = this.#valuesOf(update, [...fields, ...fieldsOf(update)], changed, insert.flatMap(rowOf));
+    return { script, keys: this.#keysOf(memoryId), values };
   }
 
   /** Tells why an update was refused. */
@@ -162,10 +197,15 @@ export class Statements {
     return { script: scripts.policy, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
-  /** Lists an entry before its memory begins. */
-  enter(entry: IndexEntry): StatementOf<"enter"> {
-    const keys = [this.#index("last"), ...this.#listsOf(entry.owner)];
-    return { script: scripts.enter, keys, values: [memberOf(entry)] };
+  /** Lists an entry before its memory has it; among all where the one was that it has. */
+  enter(entry: IndexEntry, before?: IndexEntry): StatementOf<"enter"> {
+    const values = [memberOf(entry), before === undefined ? "" : memberOf(before)];
+    return { script: scripts.enter, keys: this.#lastAndLists(entry), values };
+  }
+
+  /** Lists an entry as the newest, if it is listed. */
+  note(entry: IndexEntry): StatementOf<"note"> {
+    return { script: scripts.note, keys: this.#lastAndLists(entry), values: [memberOf(entry)] };
   }
 
   /** Removes an entry if it is at least this old. */
@@ -178,9 +218,19 @@ export class Statements {
     return { script: scripts.touch, keys: [this.#index("last")], values: [] };
   }
 
-  /** In the order in which the memories began, after that position. */
-  page(owner: string | undefined, after: string, limit: number): StatementOf<"page"> {
-    return { script: scripts.page, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
+  /** After that position. */
+  page({
+    owner,
+    order,
+    after,
+    limit,
+  }: Omit<NormalListQuery, "after"> & { after: string }): StatementOf<"page"> {
+    const isNewest = order === "newest";
+    const keys = this.#listsOf(owner)
+      .slice(-2)
+      .slice(isNewest ? 1 : 0, isNewest ? 2 : 1);
+    const values = isNewest ? [after, "-inf", limit, "REV"] : [after, "+inf", limit];
+    return { script: scripts.page, keys, values };
   }
 
   /** As all scripts that write take them. */
@@ -188,9 +238,14 @@ export class Statements {
     const { expected, version, appended, nextSeq, insert } = update;
     const listAt = 9 + fields.length;
     const added = insert.filter(({ state }) => state === "live").length;
-    const start = [expected ?? "", version, appended[0]?.seq ?? nextSeq, this.#ttl, added];
+    const start = [expected ?? "", version, appended[0]?.seq ?? nextSeq, this.#livesOf(update), added];
     const places = [listAt, listAt + list.length, listAt + list.length + rows.length];
     return [...start, ...places, ...fields, ...list, ...rows, ...runsOf(update)];
+  }
+
+  /** How long the memory lives after an update; `""`: for ever. */
+  #livesOf({ ttlMs = this.#ttlMs }: FoldedUpdate): number | "" {
+    return ttlMs ?? "";
   }
 
   /** The first of a memory's keys. The id is encoded, so that braces in it cannot move them to another slot. */
@@ -199,10 +254,14 @@ export class Statements {
     return keyNames.slice(0, count).map((name) => key + name);
   }
 
-  /** All entries, then those of the owner. */
+  #lastAndLists({ owner }: IndexEntry): string[] {
+    return [this.#index("last"), ...this.#listsOf(owner)];
+  }
+
+  /** All entries, then those of the owner; each by place and by activity. */
   #listsOf(owner: string | undefined): string[] {
-    const all = this.#index("all");
-    return owner === undefined ? [all] : [all, this.#index(`owner:${encoded(owner)}`)];
+    const lists = owner === undefined ? ["all"] : ["all", `owner:${encoded(owner)}`];
+    return lists.flatMap((list) => [this.#index(list), this.#index(`newest:${list}`)]);
   }
 
   #index(name: string): string {
@@ -224,8 +283,11 @@ function rowOf(row: StoredMessage & { readonly state: string }): Values {
 }
 
 /** What a change writes into the head whatever else it does; the scripts add the rest. */
-function fieldsOf({ nextSeq, head }: FoldedUpdate): Values {
-  return head === undefined ? ["next", nextSeq] : ["next", nextSeq, "head", head];
+function fieldsOf({ nextSeq, head, data }: FoldedUpdate): Values {
+  const fields: Values = ["next", nextSeq];
+  if (head !== undefined) fields.push("head", head);
+  if (data !== undefined) fields.push("data", data);
+  return fields;
 }
 
 /** The first seq, the last seq and the state of each run of messages whose state changes, or is not live from the start. */

@@ -33,8 +33,10 @@ for (const { name, url = inject("redis70Url"), client, groups } of servers) {
   describeConformance(
     name,
     {
-      create: ({ ttlMs }) =>
-        client === undefined ? redisStore({ url, prefix, ttlMs }) : redisStore({ client, prefix, ttlMs }),
+      create: (options) =>
+        client === undefined
+          ? redisStore({ url, prefix, ...options })
+          : redisStore({ client, prefix, ...options }),
       rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
       rawRemove: (memoryId, index) => rawRemove(redis, prefix, memoryId, index),
@@ -64,7 +66,7 @@ describe("the general script alone", () => {
   // The same server: what may differ is what the lean script writes, the plain append.
   describeConformance(
     "does what the lean one does",
-    { create: ({ ttlMs }) => redisStore({ client, prefix, ttlMs }) },
+    { create: (options) => redisStore({ client, prefix, ...options }) },
     { groups: partOfTheKit(["basic", "order", "versions", "replay", "model"]) },
   );
 });

@@ -59,7 +59,7 @@ describe.each([
     const tag = Buffer.from("a").toString("base64url");
     expect(keys).toEqual(
       [
-        ...["all", "last", `owner:${Buffer.from("a").toString("base64url")}`].map(
+        ...["last", "all", "newest:all", `owner:${tag}`, `newest:owner:${tag}`].map(
           (key) => `${name}index:{index}:${key}`,
         ),
         ...["head", "ids", "messages", "states"].map((key) => `${name}memory:{${tag}}:${key}`),
@@ -142,7 +142,7 @@ describe("node-redis", () => {
   describeConformance(
     "node-redis 6",
     {
-      create: ({ ttlMs }) => redisStore({ client: clients["node-redis 6"], prefix, ttlMs }),
+      create: (options) => redisStore({ client: clients["node-redis 6"], prefix, ...options }),
       rawRead: (memoryId) => rawRead(admin, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(admin, prefix, memoryId, texts),
       rawRemove: (memoryId, index) => rawRemove(admin, prefix, memoryId, index),

@@ -102,19 +102,20 @@ for (const [name, url] of [
         [50, 0],
         [70, 1],
       ] as const) {
-        await redis.zadd(`${prefix}index:{index}:all`, (Date.now() - minutes * 60_000) * 1000, entry);
+        await redis.zadd(`${prefix}index:{index}:newest:all`, (Date.now() - minutes * 60_000) * 1000, entry);
         expect(await one.sweep()).toEqual({ removed });
       }
       expect(await index()).not.toContain(entry);
-      const ofOwner = `${prefix}index:{index}:owner:${Buffer.from(memoryId).toString("base64url")}`;
-      expect(await redis.exists(ofOwner)).toBe(0);
+      const ofOwner = `owner:${Buffer.from(memoryId).toString("base64url")}`;
+      for (const list of [ofOwner, `newest:${ofOwner}`])
+        expect(await redis.exists(`${prefix}index:{index}:${list}`)).toBe(0);
     });
 
     test("a sweep leaves the entry of a memory alone that began long ago", async () => {
       const [memoryId, own] = [randomUUID(), newPrefix()];
       const store = redisStore({ client: redis, prefix: own });
       await store.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
-      const all = `${own}index:{index}:all`;
+      const all = `${own}index:{index}:newest:all`;
       const [entry = ""] = await redis.zrange(all, "0", "-1");
       await redis.zadd(
         all,
@@ -238,12 +239,13 @@ for (const [name, url] of [
       expect(client.commands.filter(({ args }) => args[0] === scripts.page.sha)).toHaveLength(3);
       // Their keys have gone by themselves; what is listed of them goes an hour after they began.
       const all = `${own}index:{index}:all`;
+      const newest = `${own}index:{index}:newest:all`;
       const anHourAgo = (Date.now() - 60 * 60_000) * 1_000;
       for (const [at, entry] of (await redis.zrange(all, "0", "-1")).entries()) {
-        await redis.zadd(all, anHourAgo - 1_000 + at, entry);
+        await redis.zadd(newest, anHourAgo - 1_000 + at, entry);
       }
       expect(await store.sweep()).toEqual({ removed: 250 });
-      expect(await redis.zcard(all)).toBe(1);
+      for (const list of [all, newest]) expect(await redis.zcard(list)).toBe(1);
     });
 
     test("readers meet all of an update or none", () =>

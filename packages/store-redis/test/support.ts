@@ -104,7 +104,8 @@ async function placesOf(client: Redis | Cluster, prefix: string, memoryId: strin
     const isHash = (await client.type(key)) === "hash";
     places.push(...(isHash ? await valuesOf(client, key) : await membersOf(client, key)));
   }
-  const entries = await membersOf(client, `${prefix}index:{index}:all`);
+  const lists = ["all", "newest:all"].map((list) => membersOf(client, `${prefix}index:{index}:${list}`));
+  const entries = (await Promise.all(lists)).flat();
   return [...places, ...entries.filter(({ text }) => text.startsWith(`${memoryId}\0`))];
 }
 

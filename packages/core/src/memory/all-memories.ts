@@ -8,6 +8,7 @@ import type { ListPage, ListQuery } from "../store-contract.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
 import { eraseMemory } from "./erase.ts";
 import { type Pruning, pruneOnce } from "./prune.ts";
+import { report } from "./report.ts";
 import { type Plan, Session } from "./session.ts";
 
 type Signal = AbortSignal | undefined;
@@ -109,6 +110,7 @@ export class AllMemories<M> {
   #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     return unlessForeign(async () => {
       await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
+      report(this.#settings.onEvent, { type: "erased", memoryId });
       return true;
     }, false);
   }

@@ -33,7 +33,8 @@ function textOf(data: unknown): string | undefined {
 /** Whether JSON text of it says all of it. Members that are `undefined` count as absent. */
 function isJson(data: unknown): boolean {
   if (Array.isArray(data)) return Array.from(data).every(isJson);
-  if (isRecord(data)) return Object.values(data).every((member) => member === undefined || isJson(member));
+  if (typeof data === "object" && data !== null)
+    return isRecord(data) && Object.values(data).every((member) => member === undefined || isJson(member));
   return data === null || ["string", "boolean"].includes(typeof data) || Number.isFinite(data);
 }
 

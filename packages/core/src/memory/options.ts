@@ -135,7 +135,7 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
-  return settingsOf(given, { id, store, owner });
+  return settingsOf(given, { id, store, owner, isOwn: options.store === undefined });
 }
 
 /** Errors: as above; also for a window that summarizes. */
@@ -157,10 +157,18 @@ export function memoriesSettings<M>(options: ChatMemoriesOptions<M> & FormatOpti
   return takeOptions("createChatMemories' argument", memoriesFields, options);
 }
 
+/** Where a memory is kept. */
+interface MemoryPlaceSettings {
+  readonly id: string;
+  readonly store: ChatMemoryStore;
+  readonly owner: string | undefined;
+  readonly isOwn?: boolean;
+}
+
 /** What the options of one memory come to. Errors: `INVALID_OPTION` for those that do not go together. */
 export function settingsOf<M>(
   shared: MemoryPolicy<M> & FormatOption<M> & Defaulted<M>,
-  { id, store: given, owner }: { id: string; store: ChatMemoryStore; owner: string | undefined },
+  { id, store: given, owner, isOwn = false }: MemoryPlaceSettings,
 ): MemorySettings<M> {
   const { profile, processors, history, timeoutMs, retry, ttlMs, onEvent } = shared;
   checkTtl(ttlMs, given);
@@ -178,6 +186,7 @@ export function settingsOf<M>(
   return {
     memoryId: id,
     store: codedStore(given, { retry, onEvent }),
+    isOwn,
     owner,
     reader,
     window,

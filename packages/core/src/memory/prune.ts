@@ -30,7 +30,7 @@ export function pruneOnce<M>({
       return !dryRun && found.length >= mostAtOnce;
     });
     const pruned = dryRun ? found : found.slice(0, mostAtOnce);
-    if (!dryRun) attempt.draft.move(pruned, "removed");
+    if (!dryRun) attempt.draft.parts.move(pruned, "removed");
     return { messageIds: pruned.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };
   };
 }
