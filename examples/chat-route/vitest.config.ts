@@ -15,10 +15,11 @@ const config: ViteUserConfig = defineConfig({
       { find: /^@turnkeep\/core\/format-kit$/, replacement: source("core/src/format-kit.ts") },
       { find: /^@turnkeep\/core\/store-kit$/, replacement: source("core/src/store-kit.ts") },
       { find: /^@turnkeep\/formats\/(.*)$/, replacement: source("formats/src/$1.ts") },
-      { find: /^@turnkeep\/store-postgres$/, replacement: source("store-postgres/src/index.ts") },
+      { find: /^@turnkeep\/ai-sdk$/, replacement: source("ai-sdk/src/index.ts") },
+      { find: /^@turnkeep\/ai-sdk\/client$/, replacement: source("ai-sdk/src/client.ts") },
     ],
   },
-  test: { ...shared.test, globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+  test: shared.test ?? {},
 });
 
 export default config;

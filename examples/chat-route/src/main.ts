@@ -1,26 +1,21 @@
-// npm install @turnkeep/core @turnkeep/formats ai zod
+// npm install @hono/node-server @turnkeep/ai-sdk @turnkeep/core @turnkeep/formats ai hono zod
 // It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // npx tsx main.ts
 
-import { createChatMemories, inMemoryStore } from "@turnkeep/core";
-import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { chatTransport } from "@turnkeep/ai-sdk/client";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
 import { Chat } from "./browser.ts";
-import { mockModel } from "./mock-model.ts";
-import { chatRoute } from "./route.ts";
-import { chatTransport } from "./transport.ts";
+import { handler, memories } from "./chat.ts";
 
-const memories = createChatMemories<UIMessage>({
-  store: inMemoryStore(), // or postgresStore({ url }) of @turnkeep/store-postgres
-  format: uiMessageFormat<UIMessage>(),
-  window: { maxMessages: 40, unit: "turn" },
+// What follows plays a browser: the SDK's own chat, and the handler in place of a server.
+const transport = chatTransport({
+  api: "http://localhost:3000/api/chat",
+  headers: { user: "ann" },
+  fetch: (url, init) => handler(new Request(url as string, init)),
 });
-const route = chatRoute(memories, mockModel(), () => "ann"); // or any model of the SDK, and who is signed in
-
-// What follows plays a browser: the SDK's own chat and transport, and the route in place of a server.
 const chat = new Chat({
   id: "chat-1",
-  transport: chatTransport((url, init) => route(new Request(url, init))),
+  transport,
   sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   onFinish: () => finished(),
   onError: (error) => console.log(`(${error.message})`),

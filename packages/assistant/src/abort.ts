@@ -11,12 +11,13 @@ export function orAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Prom
   });
 }
 
-/** Throws `ABORTED`, with the signal's reason as `cause`, if the signal has fired. */
+/** Throws `ABORTED`, with the signal's reason as `cause`, if the signal has fired; `TURN_LOST` if that is why. */
 export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
 
 export function abortedError({ reason }: AbortSignal, details?: TurnkeepErrorDetails): TurnkeepError {
+  if (isTurnkeepError(reason, "TURN_LOST")) return reason;
   const isOurs = isTurnkeepError(reason, "ABORTED");
   if (isOurs && details === undefined) return reason;
   const text = isOurs ? reason.message : "The chat was aborted by its signal.";

@@ -56,8 +56,13 @@ export interface AssistantPolicy<M> {
   readonly toolConcurrency?: number | undefined;
   /** What to do when something goes wrong. Each has a default of its own. */
   readonly strategies?: Strategies | undefined;
-  /** What a chat does while another turn of its memory runs in this process. Default `"enqueue"`. */
+  /** What a chat does while another turn of its memory runs, in whatever process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
+  /**
+   * After how long others take over the turn of a process that died, in milliseconds: see `turn` of `@turnkeep/core`.
+   * Default 30,000.
+   */
+  readonly leaseMs?: number | undefined;
   /**
    * Time limit for a turn with all its requests and tools, in milliseconds from when it begins. After it, the turn ends
    * with `ABORTED`, as if its signal had fired. Below 2,147,483,648. Default: no limit.
@@ -180,15 +185,15 @@ export type OfTurn<Args extends readonly unknown[]> = [
 /**
  * A chat loop with tools over a memory.
  *
- * A memory object runs one turn at a time (`busy`), so keep one object per id in a process (as `createChatMemories`
- * does). Every step is stored before the next begins: the user's message, each answer, each result once its tool is
- * done. A turn that a crash cut off can continue: see {@link ChatOptions.id}. Two processes that run the same turn may
- * both ask the model. Let only one at a time run turns of a memory, or two questions may get each other's answers.
+ * A memory runs one turn at a time, in whatever process (`busy`; `memory.turn` of `@turnkeep/core`), which takes a write at
+ * the beginning and one at the end. Every step is stored before the next begins: the user's message, each answer, each
+ * result once its tool is done. A turn that a crash cut off can continue: see {@link ChatOptions.id}.
  *
  * Errors: those of the memory (`TurnkeepError`), the model function and the tools (strategy `"throw"`), unchanged;
- * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW`, with `details.needed` and
+ * `ABORTED` (a `TurnkeepError`) by the signal, `memory.requestStop()` or `timeoutMs`; `TURN_LOST` if another process may
+ * have taken the turn over, since this one stood still, or did not reach the store, for `leaseMs`; `WINDOW_OVERFLOW`, with `details.needed` and
  * `details.limit`, if the question does not fit beside the turn's newest step; `ID_CONFLICT` if the id was used for another
- * message, its turn cannot continue, or another process runs it too (then ask again); `UNSUPPORTED` for an id if the store
+ * message, or its turn cannot continue; `UNSUPPORTED` for an id if the store
  * keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape, and for a blank question; and of
  * {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `QUESTION_GONE`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
  * `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
@@ -201,9 +206,8 @@ export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
    *
    * Errors besides those above: `UNKNOWN_APPROVAL` for an id that no call of the turn has; `APPROVAL_CONFLICT` if the
    * user decided otherwise before, the call has a result without a decision, or the conversation has gone on; `BUSY` if
-   * a call of the turn, perhaps the same one, runs in another process (then send them again later), or that process died
-   * (then chat with the message and its id, which takes the call for interrupted); `ID_CONFLICT` if another process stored
-   * a step of the turn first, perhaps the same decision (then send them again); `MEMORY_DELETED` if nothing is stored any
+   * a process died with a call of the turn, perhaps the same one (then chat with the message and its id, which takes the
+   * call for interrupted), or by {@link AssistantPolicy.busy}; `MEMORY_DELETED` if nothing is stored any
    * more.
    *
    * @example

@@ -216,7 +216,8 @@ class MemoryAssistant<M> implements Assistant<M> {
       return new Turn(this.#setup, { memory, memoryId, system, user, responses, id, signal, emit }).run();
     };
     const { timeoutMs } = this.#setup;
-    return whileFree(memory, this.#setup, signal, () => withTimeout(timeoutMs, signal, run));
+    const timed = (signal: AbortSignal): Promise<ChatResult<M>> => withTimeout(timeoutMs, signal, run);
+    return whileFree(memory, this.#setup, signal, timed);
   }
 
   #memoryOf(options: ChatOptions): { readonly memory: ChatMemory<M>; readonly memoryId: string } {

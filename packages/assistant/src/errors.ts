@@ -4,7 +4,7 @@
  * | code | what happened | what to do |
  * |---|---|---|
  * | `APPROVAL_CONFLICT` | the user has decided otherwise before, the call was answered without a decision, or the conversation has gone on | show the user what is stored |
- * | `BUSY` | a turn of that memory is running, and `busy` is `"reject"`; or decisions came while another process runs a call of the turn, or died in it | wait, set `busy: "enqueue"`; if that process died, send the message again with its id |
+ * | `BUSY` | a turn of that memory is running, in whatever process, and `busy` is `"reject"`; or decisions came for a turn whose process died in a call | wait, set `busy: "enqueue"`; if the process died, send the message again with its id |
  * | `EMPTY_ANSWER` | the model returned neither text nor a tool call; its tokens may have run out while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call do not match the tool's schema | choose another strategy, or ask again |
  * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`) or expired during the turn, which stored nothing more | begin another one, or leave it |

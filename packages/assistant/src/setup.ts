@@ -38,6 +38,7 @@ export interface Setup<M> {
   readonly toolConcurrency: number;
   readonly strategies: { readonly [Name in keyof Strategies]-?: NonNullable<Strategies[Name]> };
   readonly busy: "reject" | "enqueue";
+  readonly leaseMs: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly onAbort: "keep" | "discard";
   readonly keepFailedTurns: boolean;
@@ -54,6 +55,7 @@ const fields = {
   toolConcurrency: optional(integer(1), 4),
   strategies: optional(),
   busy: optional(oneOf("reject", "enqueue"), "enqueue"),
+  leaseMs: optional(timeout),
   timeoutMs: optional(timeout),
   onAbort: optional(oneOf("keep", "discard"), "keep"),
   keepFailedTurns: optional(oneOf(true, false), false),

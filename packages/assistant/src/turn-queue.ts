@@ -1,46 +1,42 @@
-import { CallQueue, onAbort, quoted } from "@turnkeep/core/store-kit";
-import { abortedError, throwIfAborted } from "./abort.ts";
+import { type ChatMemory, isTurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
+import { abortedError } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 
-/** Keyed by memory, so that all assistants of a process share one queue and keep their order. */
-const queues = new WeakMap<object, CallQueue>();
-
-/** How long a turn may still take after its time-out, in milliseconds: taking it back needs some calls of the memory. */
-const undoMs = 30_000;
-
-/** When a turn runs, and for how long. */
+/** When a turn runs, and how it is held. */
 export interface TurnRules {
   readonly busy: "reject" | "enqueue";
-  readonly timeoutMs: number | undefined;
+  readonly leaseMs: number | undefined;
 }
 
 /**
- * Runs a turn of that memory while no other runs. Errors: `BUSY` if another runs and `busy` is `"reject"`; `ABORTED` if
- * the signal fires while this one still waits.
+ * Runs a turn of that memory while no other runs, in whatever process. Its signal fires with the given one, and when the
+ * turn is asked to stop or is lost. Errors: `BUSY` if another runs and `busy` is `"reject"`; `ABORTED` if the signal fires
+ * while this one still waits.
  */
-export async function whileFree<T>(
-  memory: { readonly id: string },
-  { busy, timeoutMs }: TurnRules,
+export async function whileFree<M, T>(
+  memory: ChatMemory<M>,
+  { busy, leaseMs }: TurnRules,
   signal: AbortSignal,
-  run: () => Promise<T>,
+  run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  throwIfAborted(signal);
-  const queue = queues.get(memory) ?? new CallQueue();
-  if (busy === "reject" && queue.isBusy) {
+  let hasBegun = false;
+  try {
+    return await memory.turn(
+      (turn) => {
+        hasBegun = true;
+        return run(turn.signal);
+      },
+      { busy: busy === "enqueue" ? "wait" : "reject", leaseMs, signal },
+    );
+  } catch (error) {
+    if (hasBegun) throw error;
+    if (signal.aborted) throw abortedError(signal);
+    if (!isTurnkeepError(error, "BUSY")) throw error;
     throw new AssistantError(
       "BUSY",
       `A turn of memory ${quoted(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,
-      { details: { memoryId: memory.id } },
+      { cause: error, details: { memoryId: memory.id } },
     );
   }
-  queues.set(memory, queue);
-  return new Promise((resolve, reject) => {
-    const stopWaiting = onAbort(signal, () => reject(abortedError(signal)));
-    const turn = async (): Promise<T> => {
-      stopWaiting();
-      throwIfAborted(signal);
-      return run();
-    };
-    queue.run(turn, timeoutMs && timeoutMs + undoMs).then(resolve, reject);
-  });
 }

@@ -1,11 +1,4 @@
-import {
-  type Anchor,
-  type ChatMemory,
-  entry,
-  isTurnkeepError,
-  type RemovalOptions,
-  type TurnkeepError,
-} from "@turnkeep/core";
+import { type Anchor, type ChatMemory, entry, isTurnkeepError, type TurnkeepError } from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
 import { addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
@@ -46,7 +39,7 @@ export class TurnRecord<M> {
   /** What every write is bound to: the conversation as it began once, and the question in it. */
   #anchor: Anchor | undefined;
   /** The conversation, or the question, is not there any more: what has begun anew since is another one. */
-  #lost: AssistantError | undefined;
+  #lost: AssistantError | TurnkeepError | undefined;
 
   constructor(setup: Setup<M>, turn: Recorded<M>) {
     this.#setup = setup;
@@ -91,15 +84,20 @@ export class TurnRecord<M> {
     this.#anchor = await this.#turn.memory.anchor(questionId);
   }
 
-  /** Why nothing more can be stored of the turn, once the memory has not found what it belongs to. */
-  async lost(cause: TurnkeepError): Promise<AssistantError> {
+  /**
+   * Why nothing more can be stored of the turn, once the memory has not found what it belongs to, or the turn has lost its
+   * lease.
+   */
+  async lost(cause: TurnkeepError): Promise<AssistantError | TurnkeepError> {
     const { memory } = this.#turn;
     const now = await memory.anchor().catch((error) => {
       if (isTurnkeepError(error, "NOT_FOUND")) return undefined;
       throw error;
     });
     const isSameLife = now !== undefined && now.life === (this.#anchor ?? now).life;
-    this.#lost = isSameLife ? questionGone(memory.id, this.#questionId, cause) : deleted(memory.id, cause);
+    if (!isSameLife) this.#lost = deleted(memory.id, cause);
+    else if (cause.code === "TURN_LOST") this.#lost = cause;
+    else this.#lost = questionGone(memory.id, this.#questionId, cause);
     return this.#lost;
   }
 
@@ -168,35 +166,25 @@ export class TurnRecord<M> {
       .some(({ name }) => tools.has(name) && tools.get(name)?.idempotent !== true);
   }
 
-  /** Removes the turn, except for steps of other processes. */
-  takeBack(): Promise<void> {
-    const { id } = this.#turn;
-    return id === undefined ? this.#remove() : this.#removeUnlessShared(id);
-  }
-
-  /** Only while the question is there: whoever has taken it back has seen to the rest. */
-  async #remove(options?: RemovalOptions): Promise<void> {
-    const bound = { ...options, mustExist: this.#anchor ?? true };
-    for (const own of this.#messageIds.toReversed()) {
-      try {
-        await this.#turn.memory.remove(own, bound);
-      } catch (error) {
-        throw isTurnkeepError(error, "NOT_FOUND") ? await this.lost(error) : error;
-      }
-    }
-  }
-
-  /** Another process may store a step of the turn at any time, which makes the question its own. */
-  async #removeUnlessShared(id: string): Promise<void> {
-    const { memory } = this.#turn;
+  /**
+   * Removes the turn at once, except for steps of other processes, and only while the question is there: whoever has taken
+   * it back has seen to the rest.
+   */
+  async takeBack(): Promise<void> {
+    const { memory, id } = this.#turn;
     for (;;) {
-      // A look: any later write by others is then a conflict, even if the view cannot be shown.
-      await memory.messages().catch(() => undefined);
-      if (await isShared(memory, id, this.#messageIds)) return;
       try {
-        return await this.#remove({ onConflict: "throw" });
+        return await memory.transaction(
+          async ({ remove }) => {
+            // Another process may store a step of the turn at any time, which makes the question its own.
+            if (id !== undefined && (await isShared(memory, id, this.#messageIds))) return;
+            for (const own of this.#messageIds.toReversed()) remove(own);
+          },
+          { onConflict: id === undefined ? "merge" : "throw", mustExist: this.#anchor ?? true },
+        );
       } catch (error) {
-        if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+        if (isTurnkeepError(error, "NOT_FOUND")) throw await this.lost(error);
+        if (!isTurnkeepError(error, "VERSION_CONFLICT") || id === undefined) throw error;
       }
     }
   }

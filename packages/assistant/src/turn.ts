@@ -52,12 +52,14 @@ export class Turn<M> {
   }
 
   async run(): Promise<ChatResult<M>> {
-    const finished = await this.#begin();
-    if (finished !== undefined) return finished;
     try {
-      return await this.#loop();
+      const finished = await this.#begin();
+      if (finished !== undefined) return finished;
+      return await this.#loop().catch(async (error) => {
+        throw await this.#ended(error);
+      });
     } catch (error) {
-      throw await this.#ended(error);
+      throw isTurnkeepError(error, "TURN_LOST") ? await this.#record.lost(error) : error;
     }
   }
 
@@ -216,14 +218,15 @@ export class Turn<M> {
     const { onAbort, keepFailedTurns } = this.#setup;
     const cause = signal.aborted ? abortedError(signal) : error;
     const isStopped = signal.aborted && onAbort === "keep";
-    if (this.#record.isForeign || this.#record.isLost) return cause;
+    if (this.#record.isForeign || this.#record.isLost || isTurnkeepError(cause, "TURN_LOST")) return cause;
     if (keepFailedTurns && !isStopped) return cause;
     try {
       if (isStopped) return await this.#stop();
       await this.#undo();
       return cause;
     } catch (undoing) {
-      if (this.#record.isForeign || this.#record.isLost) return cause;
+      const isLost = this.#record.isLost || isTurnkeepError(undoing, "TURN_LOST");
+      if (this.#record.isForeign || isLost) return cause;
       return new AssistantError(
         "UNDO_FAILED",
         `A turn of memory ${quoted(memoryId)} failed, and then the store when the turn was to be taken back or its ` +

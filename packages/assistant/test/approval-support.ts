@@ -16,7 +16,7 @@ import {
   type Tools,
   tool,
 } from "../src/index.ts";
-import { type Answer, calling, type ScriptedModel, scripted } from "./script.ts";
+import { type Answer, calling, type ScriptedModel, scripted, unheld } from "./script.ts";
 
 /** A conversation whose processes come and go. */
 export interface Conversation {
@@ -37,10 +37,17 @@ export interface Process {
 interface Choice extends Partial<Omit<AssistantPolicy<ModelMessage>, "model">> {
   readonly store?: ChatMemoryStore;
   readonly profile?: ProviderProfile | undefined;
+  /** `false`: nothing keeps the turns of two processes apart. */
+  readonly isHeld?: boolean;
 }
 
 /** `pay` and `send` wait for the user, `look` does not. */
-export function conversation({ store = inMemoryStore(), profile, ...policy }: Choice = {}): Conversation {
+export function conversation({
+  store = inMemoryStore(),
+  profile,
+  isHeld = true,
+  ...policy
+}: Choice = {}): Conversation {
   const runs: string[] = [];
   const execute = (_: unknown, { toolCallId }: { readonly toolCallId: string }): string => {
     runs.push(toolCallId);
@@ -56,7 +63,8 @@ export function conversation({ store = inMemoryStore(), profile, ...policy }: Ch
     store,
     runs,
     process: (...answers) => {
-      const memory = createChatMemory({ id: "chat", store, profile });
+      const opened = createChatMemory({ id: "chat", store, profile });
+      const memory = isHeld ? opened : unheld(opened);
       const model = scripted(...answers);
       return {
         memory,

@@ -220,7 +220,7 @@ describe("two processes that decide at once", () => {
     ["the same", true],
     ["the opposite", false],
   ])("%s run the tool once at most", async (_, second) => {
-    const { process, runs, store } = conversation();
+    const { process, runs, store } = conversation({ isHeld: false });
     const waiting = await process(paying).chat.chat("Go", { id });
     let looks = 0;
     const getHistory = store.getHistory.bind(store);

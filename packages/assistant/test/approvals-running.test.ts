@@ -38,13 +38,14 @@ const results = (messages: readonly ModelMessage[]): unknown[] =>
   ["c-pay", "c-look", "c-send"].flatMap((callId) => outputsOf(messages, callId));
 const whole = ["c-pay", "c-look", "c-send"].map((callId) => ({ type: "text", value: `result of ${callId}` }));
 
+// The lease keeps two processes apart; here nothing does.
 describe("a decision that another process brings while a tool runs", () => {
   test.each([
     ["another call", "c-send"],
     ["the call that runs", "c-pay"],
   ])("is refused, about %s, and changes nothing", async (_, callId) => {
     const pay = slow(true);
-    const { process, runs } = conversation({ tools: { pay: pay.tool } });
+    const { process, runs } = conversation({ tools: { pay: pay.tool }, isHeld: false });
     const waiting = await process(asking).chat.chat("Go", { id });
     const first = process();
     const paying = first.chat.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
@@ -66,7 +67,7 @@ describe("a decision that another process brings while a tool runs", () => {
 
   test("is refused at the moment when it is stored", async () => {
     const pay = slow(true);
-    const { process, store } = conversation({ tools: { pay: pay.tool } });
+    const { process, store } = conversation({ tools: { pay: pay.tool }, isHeld: false });
     const waiting = await process(asking).chat.chat("Go", { id });
     let paying: Promise<ChatResult<ModelMessage>> | undefined;
     const getHistory = store.getHistory.bind(store);
@@ -92,7 +93,7 @@ describe("a decision that another process brings while a tool runs", () => {
 
   test("is refused also if the tool needs no approval", async () => {
     const look = slow(false);
-    const { process } = conversation({ tools: { look: look.tool } });
+    const { process } = conversation({ tools: { look: look.tool }, isHeld: false });
     const first = process(asking);
     const asked = first.chat.chat("Go", { id });
     await expect.poll(() => look.begun).toEqual(["c-look"]);
@@ -108,6 +109,20 @@ describe("a decision that another process brings while a tool runs", () => {
     expect(await second.chat.chat({ approvals }, { id })).toMatchObject({ text: "Done." });
     expect(results(await second.memory.messages())).toEqual(whole);
   });
+});
+
+test("a decision that another process brings while a tool runs waits for the turn, or is refused", async () => {
+  const pay = slow(true);
+  const { process } = conversation({ tools: { pay: pay.tool } });
+  const waiting = await process(asking).chat.chat("Go", { id });
+  const paying = process().chat.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
+  await expect.poll(() => pay.begun).toEqual(["c-pay"]);
+  const second = process(assistant("Done."));
+  const sending = second.chat.chat({ approvals: [decision(waiting, "c-send", true)] }, { id });
+  pay.end();
+  await paying;
+  expect(await sending).toMatchObject({ text: "Done." });
+  expect(results(await second.memory.messages())).toEqual(whole);
 });
 
 describe("behind a process that died with the decision about a call", () => {

@@ -139,7 +139,7 @@ describe("a turn", () => {
       const events: unknown[] = [];
       const memory = createChatMemory({
         window: { maxTokens: 10_000, counter },
-        onEvent: (event) => events.push(event),
+        onEvent: (event) => event.type === "calibrated" && events.push(event),
       });
       const model: Model<ModelMessage> = async ({ messages }) => {
         const inputTokens = messages.reduce((sum, message) => sum + counter.count(message), 40);

@@ -11,7 +11,7 @@ import { type LangChain4jMessage, langchain4jFormat } from "@turnkeep/formats/la
 import { describe, expect, test } from "vitest";
 import { type AssistantMessages, createAssistant, type Model, type Tool, type Tools } from "../src/index.ts";
 import { noUsage } from "../src/usage.ts";
-import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
+import { type Answer, assistant, calling, scripted, toolCall, unheld, user } from "./script.ts";
 
 const runs: string[] = [];
 const once: Tool = {
@@ -399,9 +399,9 @@ test("calls without an id, as LangChain4j's may be, are told by their format's",
   expect(said).toEqual([question, ...stored, text("Done.")]);
 });
 
-test("two processes that run one turn store one answer", async () => {
+test("two processes that run one turn store one answer, also where nothing keeps them apart", async () => {
   const store = inMemoryStore();
-  const open = (): ChatMemory<ModelMessage> => createChatMemory({ id: "chat", store });
+  const open = (): ChatMemory<ModelMessage> => unheld(createChatMemory({ id: "chat", store }));
   let answerFirst: ((message: ModelMessage) => void) | undefined;
   const slow = scripted(() => new Promise((resolve) => (answerFirst = resolve)));
   const first = createAssistant({ model: slow, memory: open() }).chat("Go", { id: "q-1" });

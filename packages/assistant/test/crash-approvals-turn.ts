@@ -66,7 +66,13 @@ export async function approve(setting: Approve): Promise<ChatResult<ModelMessage
     },
   });
   const tools = { room: asking, taxi: free, mail: asking };
-  const chat = createAssistant({ model: agent(tick, requests), memory, tools, systemMessage: "Be kind." });
+  const chat = createAssistant({
+    model: agent(tick, requests),
+    memory,
+    tools,
+    systemMessage: "Be kind.",
+    leaseMs: 100,
+  });
   let result: ChatResult<ModelMessage> | undefined;
   let { approvalIds } = client;
   if (approvalIds === undefined) {

@@ -65,6 +65,7 @@ export function ask({
     memory,
     tools,
     systemMessage: "Be kind.",
+    leaseMs: 100,
   });
   return chat.chat(text ?? question, { id: id ?? questionId });
 }

@@ -6,11 +6,15 @@ import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 const deleted = { code: "MEMORY_DELETED", details: { memoryId: "ann/1" } };
 
 /** A conversation of Ann's, and what another process does that has her data erased. */
-function conversation(): { memory: ChatMemory<ModelMessage>; erase: () => Promise<unknown> } {
+function conversation(): {
+  memory: ChatMemory<ModelMessage>;
+  other: ChatMemory<ModelMessage>;
+  erase: () => Promise<unknown>;
+} {
   const options = { store: inMemoryStore(), owner: "ann" };
   const elsewhere = createChatMemories(options);
   const memory = createChatMemories(options).get("ann/1");
-  return { memory, erase: () => elsewhere.erase({ owner: "ann" }) };
+  return { memory, other: elsewhere.get("ann/1"), erase: () => elsewhere.erase({ owner: "ann" }) };
 }
 
 describe.each([
@@ -43,7 +47,7 @@ describe.each([
   });
 
   test("also where another turn has begun it anew before the last tool is done", async () => {
-    const { memory, erase } = conversation();
+    const { memory, other, erase } = conversation();
     const transaction = memory.transaction.bind(memory);
     let refused = 0;
     memory.transaction = (run, options) =>
@@ -57,7 +61,7 @@ describe.each([
         inputSchema: {},
         execute: async () => {
           await expect.poll(() => refused).toBe(1);
-          await memory.add(user("New"));
+          await other.add(user("New"));
           return "Ann's other secret";
         },
       }),
@@ -68,7 +72,9 @@ describe.each([
       tools,
     });
     await expect(chat.chat("Go", { id })).rejects.toMatchObject(deleted);
-    expect((await memory.history()).messages.map(({ message }) => message.content)).toEqual(["New"]);
+    // The turn has ended before its second tool.
+    const said = async () => (await other.history()).messages.map(({ message }) => message.content);
+    await expect.poll(said).toEqual(["New"]);
   });
 
   test("also where the turn is aborted, or fails, behind it", async () => {

@@ -1,5 +1,6 @@
 import {
   type ChatMemory,
+  type ChatMemoryStore,
   createChatMemory,
   inMemoryStore,
   isTurnkeepError,
@@ -48,6 +49,28 @@ describe("a turn whose model fails", () => {
     expect(await ask()).toBe("Hi");
     expect(await roles(memory)).toEqual(["system", "user", "assistant"]);
   });
+
+  test.each([undefined, "q-1"])(
+    "is taken back at once, so that nobody sees the half of it (%s)",
+    async (id) => {
+      const store = inMemoryStore();
+      const seen: number[] = [];
+      const watched: ChatMemoryStore = {
+        ...store,
+        updateMessages: async (...given) => {
+          await store.updateMessages(...given);
+          seen.push((await store.getMessages("chat")).messages.length);
+        },
+      };
+      const chat = createAssistant({
+        model: scripted(calling(["c", "unknown"])),
+        memory: createChatMemory({ id: "chat", store: watched }),
+        strategies: { unknownTool: "throw" },
+      });
+      await expect(chat.chat("Go", { id })).rejects.toMatchObject({ code: "UNKNOWN_TOOL" });
+      expect(seen).toEqual([1, 2, 0]);
+    },
+  );
 
   test("frees the caller's id with it", async () => {
     const { memory, ask } = setUp([new Error("timeout"), assistant("Hi")]);
@@ -396,7 +419,7 @@ describe("a store that fails", () => {
   test("while a failed turn is taken back is reported beside what failed first", async () => {
     const memory = createChatMemory();
     const chat = createAssistant({ model: scripted(new Error("timeout")), memory });
-    failing(memory, "remove");
+    failing(memory, "transaction");
     const error = await chat.chat("Go").catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "UNDO_FAILED",
@@ -405,7 +428,7 @@ describe("a store that fails", () => {
     });
     expect((error as { errors: Error[] }).errors.map(({ message }) => message)).toEqual([
       "timeout",
-      "no remove",
+      "no transaction",
     ]);
   });
 

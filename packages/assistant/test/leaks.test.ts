@@ -24,9 +24,9 @@ async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-test("the turns of a memory leave nothing behind in its queue", async () => {
-  const [memory, { signal }] = [{ id: "one" }, new AbortController()];
-  const rules = { busy: "enqueue", timeoutMs: 60_000 } as const;
+test("the turns of a memory leave nothing behind", async () => {
+  const [memory, { signal }] = [createChatMemory(), new AbortController()];
+  const rules = { busy: "enqueue", leaseMs: undefined } as const;
   const turn = (): Promise<unknown> => whileFree(memory, rules, signal, async () => undefined);
   expect(await growth(turn, 100_000)).toBeLessThan(2_000_000);
 });

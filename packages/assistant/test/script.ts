@@ -1,4 +1,11 @@
-import { assistant, type ModelMessage, toolCall, user } from "@turnkeep/core";
+import {
+  assistant,
+  type ChatMemory,
+  type ModelMessage,
+  type TurnOptions,
+  toolCall,
+  user,
+} from "@turnkeep/core";
 import type { Model, ModelRequest } from "../src/index.ts";
 
 export type Answer = ModelMessage | Error | ((request: ModelRequest<ModelMessage>) => Promise<ModelMessage>);
@@ -20,6 +27,16 @@ export function scripted(...answers: readonly Answer[]): ScriptedModel {
     return { message, usage: { inputTokens: 10, outputTokens: 2 }, model: "scripted" };
   };
   return Object.assign(model, { requests });
+}
+
+/** A memory whose turns nothing keeps apart, so that a test sees what a turn does by itself where two processes run it. */
+export function unheld(memory: ChatMemory<ModelMessage>): ChatMemory<ModelMessage> {
+  return Object.assign(memory, {
+    turn: async <T>(
+      run: (turn: { readonly signal: AbortSignal }) => T | Promise<T>,
+      { signal = new AbortController().signal }: TurnOptions = {},
+    ): Promise<T> => run({ signal }),
+  });
 }
 
 /** An answer with several calls, each of a tool `name` with the id `id`. */

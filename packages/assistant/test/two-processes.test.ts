@@ -8,9 +8,12 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { createAssistant, type Tools } from "../src/index.ts";
-import { type Answer, assistant, calling, scripted, user } from "./script.ts";
+import { type Answer, assistant, calling, scripted, unheld, user } from "./script.ts";
 
-/** A client's request broke off in one process, and the client asks another one with the same id. */
+/**
+ * A client's request broke off in one process, and the client asks another one with the same id. The lease keeps the two
+ * apart (turns.test.ts); here nothing does.
+ */
 function twoProcesses(): {
   readonly store: ChatMemoryStore;
   readonly open: (through?: ChatMemoryStore) => ChatMemory<ModelMessage>;
@@ -24,7 +27,7 @@ function twoProcesses(): {
 } {
   const store = inMemoryStore();
   const open = (through = store): ChatMemory<ModelMessage> =>
-    createChatMemory({ id: "chat", store: through });
+    unheld(createChatMemory({ id: "chat", store: through }));
   return {
     store,
     open,

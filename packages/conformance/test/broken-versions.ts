@@ -57,6 +57,23 @@ export const brokenVersions: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "lets the later of two updates of the head alone win",
+    caughtBy: ["versions", "of two updates of the head alone exactly one wins"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        try {
+          await base.updateMessages(id, update, options);
+        } catch (error) {
+          const { version, nextSeq } = await base.getMessages(id, options);
+          const isOfHead = update.append.length + update.move.length + update.replace.length === 0;
+          const isNext = isOfHead && update.head !== undefined && update.nextSeq === nextSeq;
+          if (!isNext || version === null || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+          await base.updateMessages(id, { ...update, expected: version }, options);
+        }
+      },
+    }),
+  },
+  {
     fault: "takes every version that a reader knows for the present one",
     caughtBy: ["versions", "a read that knows another version has the messages"],
     wrap: (base) => ({

@@ -1,7 +1,8 @@
 import type { ChatMemory } from "./chat-memory.ts";
 import type { MemoryPolicy } from "./chat-memory-options.ts";
 import type { MemoryCallOptions } from "./memory-call-options.ts";
-import type { ChatMemoryStore, ListPage } from "./store-contract.ts";
+import type { JsonValue } from "./memory-data.ts";
+import type { ChatMemoryStore } from "./store-contract.ts";
 
 /** Where an application keeps its memories, and the policy that all of them share. */
 export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
@@ -20,10 +21,60 @@ export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
 export interface MemoryListQuery extends MemoryCallOptions {
   /** Only memories of this owner. */
   readonly owner?: string | undefined;
-  /** The `cursor` of the previous page. */
+  /**
+   * `newest`: by the last activity, newest first, for a sidebar; `UNSUPPORTED` by a store without the capability. Default
+   * `stored`: the store's own order, which no write changes.
+   */
+  readonly order?: "stored" | "newest" | undefined;
+  /** The `cursor` of the previous page, in the same order. */
   readonly cursor?: string | undefined;
   /** 1 to 1,000; default 100. */
   readonly limit?: number | undefined;
+}
+
+/** One page of the memories in a store. */
+export interface MemoryListPage {
+  readonly memories: readonly MemoryListEntry[];
+  /** Set while there are more pages. */
+  readonly cursor?: string | undefined;
+}
+
+/** A memory in a listing. */
+export interface MemoryListEntry {
+  readonly memoryId: string;
+  readonly owner?: string | undefined;
+  /** The last write, in milliseconds since the epoch. */
+  readonly updatedAt: number;
+  /** What `update` has said of it; absent if nothing, or if that cannot be read any more. */
+  readonly data?: JsonValue | undefined;
+}
+
+/** Which memories become another owner's. */
+export interface AssignRequest {
+  /** Whose they are. */
+  readonly from: string;
+  /** Whose they become. */
+  readonly to: string;
+  /** Only these. Default: all of them. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Which messages leave the histories of living memories for good. */
+export interface PruneRequest {
+  /** Only messages that were made longer ago than this, in milliseconds. */
+  readonly olderThanMs: number;
+  /** What has left the view, or was edited and regenerated. Default: both. What is live always stays. */
+  readonly states?: readonly ("evicted" | "superseded")[] | undefined;
+  /** Only in memories of this owner. Default: in all. */
+  readonly owner?: string | undefined;
+  /** `true`: says what would be removed, and removes nothing. Default `false`. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What `prune` has removed, or would. */
+export interface Pruned {
+  /** Only memories that lost messages. */
+  readonly memories: readonly { readonly memoryId: string; readonly messageIds: readonly string[] }[];
 }
 
 /** On whose behalf a memory is asked for, in place of the `owner` of `createChatMemories`. */
@@ -46,8 +97,8 @@ export interface ChatMemories<M> {
    * the memory exists and has another owner or none.
    */
   get(id: string, options?: MemoryOwner): ChatMemory<M>;
-  /** One page of the memories in the store, in the store's order. `UNSUPPORTED` if the store lists none. */
-  list(query?: MemoryListQuery): Promise<ListPage>;
+  /** One page of the memories in the store, with their data. `UNSUPPORTED` if the store lists none. */
+  list(query?: MemoryListQuery): Promise<MemoryListPage>;
   /**
    * Copies memory and history, up to and including `at`, into a new memory with the same message ids and owner.
    * Superseded messages are not copied. Errors: `ID_CONFLICT` if `to` exists, `INVALID_OPTION` if `from` or `at` does
@@ -65,6 +116,38 @@ export interface ChatMemories<M> {
     request: { readonly owner: string },
     options?: MemoryCallOptions,
   ): Promise<{ readonly erased: string[] }>;
+  /**
+   * Gives memories another owner, such as those of a guest who signs in, and returns which. Their messages stay as they
+   * are; calls on behalf of the owner before are `OWNER_MISMATCH` from then on. Each memory changes at once; repeat the
+   * call after an error. Errors: `OWNER_MISMATCH` for an id that is somebody else's; without `ids`, `UNSUPPORTED` if the
+   * store lists none.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemories, inMemoryStore, user } from "@turnkeep/core";
+   *
+   * const memories = createChatMemories({ store: inMemoryStore() });
+   * await memories.get("chat-1", { owner: "guest-7" }).add(user("Hello"));
+   * console.log(await memories.assign({ from: "guest-7", to: "ann" })); // { assigned: ["chat-1"] }
+   * ```
+   */
+  assign(request: AssignRequest, options?: MemoryCallOptions): Promise<{ readonly assigned: string[] }>;
+  /**
+   * Removes old messages from the histories of memories that live on, and returns which: what has left the view, and
+   * what was edited or regenerated. The view stays as it is. Each step (a page, a thousand messages) may take `timeoutMs`.
+   * Errors: `INVALID_OPTION`; `UNSUPPORTED` if the store lists none or keeps no history.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemories, inMemoryStore } from "@turnkeep/core";
+   *
+   * const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages: 20 } });
+   * const year = 365 * 24 * 60 * 60 * 1000;
+   * const { memories: found } = await memories.prune({ olderThanMs: year, dryRun: true });
+   * console.log(found.length); // 0
+   * ```
+   */
+  prune(request: PruneRequest, options?: MemoryCallOptions): Promise<Pruned>;
   /** Closes the memories, not the store. Idempotent. */
   close(): Promise<void>;
   /** Calls `close`, for `await using`. */

@@ -46,6 +46,12 @@ export interface MemoryPolicy<M> {
    * once.
    */
   readonly retry?: boolean | undefined;
+  /**
+   * How long the memory lives without a write, in milliseconds, whatever the store's own `ttlMs` is; `null`: for ever.
+   * Every write sets it anew, so give all instances of a memory the same. Needs a store with the capability `ttl`.
+   * Default: as the store says.
+   */
+  readonly ttlMs?: number | null | undefined;
   /** Called synchronously after the event; whatever it throws is ignored. */
   readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
 }
@@ -75,5 +81,5 @@ export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
 
 /** Options of `viewOf`: what a memory has for its views. A list has nowhere to keep a summary. */
 export interface ViewOfOptions<M>
-  extends Omit<MemoryPolicy<M>, "history" | "retry">,
+  extends Omit<MemoryPolicy<M>, "history" | "retry" | "ttlMs">,
     Pick<ViewOptions<M>, "model" | "toolsKey" | "signal"> {}

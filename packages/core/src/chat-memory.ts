@@ -8,6 +8,7 @@ import type {
   RemoveRules,
   TurnOptions,
 } from "./memory-call-options.ts";
+import type { DataChange, JsonValue } from "./memory-data.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -90,6 +91,8 @@ export interface MemoryTransaction<M> {
   compact(request: { readonly through: string; readonly replacement: M }): string;
   /** See {@link ChatMemory.set}. Returns the ids. */
   set(messages: readonly (M | Entry<M>)[]): string[];
+  /** See {@link ChatMemory.update}. */
+  update(data: DataChange): void;
   /** The view, with what was collected so far. Errors: also those of the collected changes. */
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /** The live messages (see {@link ChatMemory.entries}), with what was collected so far. Errors: as `messages`. */
@@ -279,6 +282,33 @@ export interface ChatMemory<M> {
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, `NOT_FOUND` by {@link RemovalOptions.mustExist}.
    */
   remove(messageId: string, options?: RemoveOptions): Promise<string[]>;
+  /**
+   * What the application says about the conversation ({@link ChatMemory.update}); `undefined` if it has said nothing.
+   * Reads the store, and does not count as a look at the memory. Errors: `CORRUPT_RECORD` if it cannot be read.
+   */
+  data(options?: MemoryCallOptions): Promise<JsonValue | undefined>;
+  /**
+   * Says something about the conversation, such as its title, which `list` of `createChatMemories` shows: any JSON of
+   * 8 KB (8,192 UTF-8 bytes) at most, in place of what was said before. Given a function, makes it of what is there, and
+   * again after a conflict, so that two who change it at once both have their part. A conversation may begin with it.
+   * The model is not shown it. With {@link RemovalOptions.mustExist}, only while the conversation is there.
+   *
+   * Errors: `INVALID_OPTION` for what is no JSON or too large, whatever a function throws, `VERSION_CONFLICT` and
+   * `NOT_FOUND` by the options.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemories, inMemoryStore, user } from "@turnkeep/core";
+   *
+   * const memories = createChatMemories({ store: inMemoryStore() });
+   * const memory = memories.get("chat-1");
+   * await memory.add(user("What is a fjord?"));
+   * await memory.update({ title: "Fjords" });
+   * await memory.update((before) => ({ ...(before as object), tags: ["norway"] }));
+   * console.log((await memories.list({ order: "newest" })).memories[0]?.data); // { title: "Fjords", tags: ["norway"] }
+   * ```
+   */
+  update(data: DataChange, options?: RemovalOptions): Promise<void>;
   /**
    * Holds on to the conversation as this instance last knew it, and to a message in it, live or evicted. Pass the result
    * as `mustExist` of what you write later: after `clear` or `erase`, also if the conversation has begun anew, and after

@@ -4,11 +4,16 @@
  * @module
  */
 export type {
+  AssignRequest,
   ChatMemories,
   ChatMemoriesOptions,
   ForkOptions,
+  MemoryListEntry,
+  MemoryListPage,
   MemoryListQuery,
   MemoryOwner,
+  Pruned,
+  PruneRequest,
 } from "./chat-memories.ts";
 export type {
   CalibrateOptions,
@@ -52,6 +57,7 @@ export type {
   RemoveRules,
   TurnOptions,
 } from "./memory-call-options.ts";
+export type { DataChange, JsonValue } from "./memory-data.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 export type {

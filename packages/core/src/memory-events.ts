@@ -1,7 +1,34 @@
 import type { SummarizeFailure } from "./window-options.ts";
 
-/** What a memory reports: ids, counts and reasons, never content. */
+/**
+ * What a memory reports: ids, counts and reasons, never content. What a change has done is told once the change is known to
+ * be stored, also if that is found out only after its answer was lost, and once for each: an application can keep a search
+ * or a sidebar by it (`history({ ids })` reads the messages). Derived messages are not told of: nobody said them.
+ */
 export type MemoryEvent =
+  | {
+      /**
+       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids. `removed`: deleted by `remove`.
+       * `rewound`: superseded, by `rewind`, `set` or another prompt; they stay in history.
+       */
+      readonly type: "added" | "replaced" | "removed" | "rewound";
+      readonly memoryId: string;
+      readonly messageIds: readonly string[];
+    }
+  | {
+      /** `clear` or `erase` has deleted the memory with its history. */
+      readonly type: "cleared" | "erased";
+      readonly memoryId: string;
+    }
+  | {
+      /** One change was stored, after the events of what it did. */
+      readonly type: "committed";
+      readonly memoryId: string;
+      /** From when its turn came until it was known to be stored. */
+      readonly durationMs: number;
+      /** 1, or more where others had written or the store was away. */
+      readonly attempts: number;
+    }
   | {
       readonly type: "evicted";
       readonly memoryId: string;

@@ -21,6 +21,8 @@ export type CodedStore = Pick<
 export interface MemorySettings<M> {
   readonly memoryId: string;
   readonly store: CodedStore;
+  /** Whether the memory made the store, so that nobody else has it. */
+  readonly isOwn: boolean;
   readonly owner: string | undefined;
   readonly reader: ItemReader<M>;
   readonly window: WindowSettings<M>;
@@ -37,5 +39,7 @@ export interface MemorySettings<M> {
   readonly timeoutMs: number;
   /** Whether what the store could not do now is repeated. */
   readonly retry: boolean;
+  /** How long the memory lives after each write; `undefined`: as long as the store says. */
+  readonly ttlMs: number | null | undefined;
   readonly onEvent: ((event: MemoryEvent) => void) | undefined;
 }

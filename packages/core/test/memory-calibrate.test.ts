@@ -14,6 +14,7 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { characterCounter } from "./window-reference.ts";
 
 const base = characterCounter.base ?? 0;
@@ -26,7 +27,7 @@ const remembering = (
 ): ChatMemory<ModelMessage> =>
   createChatMemory<ModelMessage>({
     window: { counter: characterCounter, ...window },
-    onEvent: (event) => events.push(event),
+    onEvent: besideChanges(events),
   });
 
 /** Ten tokens. */

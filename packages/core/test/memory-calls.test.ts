@@ -18,6 +18,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { rewriteRecords } from "./stored-record.ts";
 import { characterCounter } from "./window-reference.ts";
 
@@ -487,7 +488,7 @@ describe("views", () => {
 
   test("a call left unanswered shows as interrupted, and stays so when the result comes late", async () => {
     const events: MemoryEvent[] = [];
-    const memory = createChatMemory({ onEvent: (event) => events.push(event) });
+    const memory = createChatMemory({ onEvent: besideChanges(events) });
     await memory.add(user("q"), toolCall("c", "look", {}));
     expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
     await memory.add(user("well?"));
@@ -741,7 +742,7 @@ describe("set, compact, clear", () => {
   test("what set replaces is no eviction, and a derived message among it is deleted", async () => {
     const store = inMemoryStore();
     const events: MemoryEvent[] = [];
-    const memory = createChatMemory({ id: "m", store, onEvent: (event) => events.push(event) });
+    const memory = createChatMemory({ id: "m", store, onEvent: besideChanges(events) });
     const [through] = await memory.add(user("a"), user("b"));
     await memory.compact({ through: through as string, replacement: user("sum") });
     expect(events).toEqual([{ type: "evicted", memoryId: "m", messageIds: [through], reason: "compact" }]);

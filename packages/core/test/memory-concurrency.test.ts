@@ -20,6 +20,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { gate } from "./gate.ts";
 
 const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
@@ -469,9 +470,7 @@ describe("a store that commits and then fails", () => {
           : store.updateMessages(...given),
     };
     const events: MemoryEvent[] = [];
-    await createChatMemory({ id: "m", store: contended, onEvent: (event) => events.push(event) }).add(
-      user("a"),
-    );
+    await createChatMemory({ id: "m", store: contended, onEvent: besideChanges(events) }).add(user("a"));
     expect(events).toEqual([1, 2].map((attempt) => ({ type: "conflict", memoryId: "m", attempt })));
   });
 });

@@ -11,6 +11,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -269,11 +270,65 @@ describe("a change was made, its answer lost, and somebody else has written sinc
         await store.updateMessages(id, update, options);
       },
     };
-    const ours = createChatMemory({ id: "m", store: repeating, onEvent: (event) => events.push(event) });
+    const ours = createChatMemory({ id: "m", store: repeating, onEvent: besideChanges(events) });
     await ours.messages();
     await ours.set([user("1")]);
     expect(events).toEqual([]);
     expect(await texts(theirs)).toEqual(["1", "2"]);
+  });
+
+  describe("of several changes at once, behind which others wrote", () => {
+    type Changes = Parameters<Memory["transaction"]>[0];
+    const add = (theirs: Memory): Promise<unknown> => theirs.add(user("2"));
+
+    test.each<[string, Changes, (theirs: Memory) => Promise<unknown>, string[]]>([
+      ["an edit", (edit) => [edit.rewind("1"), edit.add(user("new"))], add, ["0", "new", "2"]],
+      [
+        "an edit under an id",
+        (edit) => [edit.rewind("1"), edit.add(entry(user("new"), { id: "own" }))],
+        add,
+        ["0", "new", "2"],
+      ],
+      [
+        "changes of every kind",
+        (edit) => {
+          edit.remove("1");
+          edit.remove(edit.add(user("gone"))[0] as string);
+          edit.add(user("a"));
+          edit.put("0", user("put"));
+        },
+        add,
+        ["put", "a", "2"],
+      ],
+      ["a put and a removal", (edit) => [edit.put("0", user("put")), edit.remove("1")], add, ["put", "2"]],
+    ])("%s is recognised", async (_, run, meanwhile, shown) => {
+      const { ours } = await setUp(meanwhile);
+      await ours.transaction(run);
+      expect(await texts(ours)).toEqual(shown);
+    });
+
+    test("the same put by others alone is not taken for it", async () => {
+      const store = inMemoryStore();
+      const theirs = createChatMemory({ id: "m", store });
+      await theirs.add(entry(user("0"), { id: "0" }), entry(user("1"), { id: "1" }));
+      const put = (): Promise<unknown> => theirs.put("0", user("put"));
+      const ours = createChatMemory({ id: "m", store: refusing(store, put) });
+      await ours.transaction((edit) => {
+        edit.put("0", user("put"));
+        edit.remove("1");
+      });
+      expect(await texts(ours)).toEqual(["put"]);
+    });
+
+    test("one that only takes away leaves its caller in doubt", async () => {
+      const { ours, theirs } = await setUp(add);
+      const change = ours.transaction((edit) => {
+        edit.remove("0");
+        edit.rewind("1");
+      });
+      await expect(change).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await texts(theirs)).toEqual(["2"]);
+    });
   });
 
   test("it is recognised at the last attempt too", async () => {

@@ -32,6 +32,8 @@ export interface Act {
     | "clear"
     | "transaction"
     | "transaction that reads"
+    | "edit"
+    | "put and remove"
     | "rewind"
     | "remove"
     | "shrink"
@@ -90,6 +92,8 @@ const plans = new Set<Act["kind"]>([
   "put",
   "compact",
   "transaction",
+  "edit",
+  "put and remove",
   "rewind",
   "remove",
   "shrink",
@@ -305,6 +309,16 @@ function call(
       return collect(false);
     case "transaction that reads":
       return collect(true);
+    case "edit":
+      return memory.transaction((edit) => {
+        edit.rewind(targetId);
+        edit.add(...(place % 2 === 0 ? own : [message, user("more")]));
+      }, options);
+    case "put and remove":
+      return memory.transaction((change) => {
+        change.put(ids[0] as string, message);
+        change.remove(targetId);
+      }, options);
     case "rewind":
       return memory.rewind(targetId, options);
     case "remove":
@@ -346,15 +360,16 @@ export async function alone(
 /** What is stored, but for what two runs of one call differ in: versions, and times, ids and marks of what it added. */
 export function essence({ snapshot, rows }: Stored, before: Stored): unknown {
   const known = new Set(before.rows.map((row) => row.id));
+  const kept = new Set(before.rows.map((row) => row.seq));
   return {
     nextSeq: snapshot.nextSeq,
     // A memory that begins has a life of its own.
     head: before.snapshot.version === null ? snapshot.head?.replace(/"life":"[^"]*"/, "") : snapshot.head,
     rows: rows.map(({ id: messageId, createdAt, meta, ...row }) => ({
       ...row,
-      meta: known.has(messageId) ? meta : meta?.replace(/"by":"[^"]*"/, ""),
+      meta: meta?.replace(/"by":"[^"]*"/, ""),
       ...(messageId.length > 1 && !known.has(messageId) ? {} : { id: messageId }),
-      ...(known.has(messageId) ? { createdAt } : {}),
+      ...(kept.has(row.seq) ? { createdAt } : {}),
     })),
   };
 }

@@ -16,7 +16,7 @@ import {
 /** Leave open whether the call took effect. */
 const open = new Set(["STORE_UNAVAILABLE", "ABORTED"]);
 /** Replace or take away: after a lost answer and another's change they may be made again on top of that. */
-const repeatable = new Set<Act["kind"]>(["put", "remove", "shrink"]);
+const repeatable = new Set<Act["kind"]>(["put", "remove", "put and remove", "shrink"]);
 const decides = new Set<Act["kind"]>(["set", "transaction that reads"]);
 
 const kinds: Act["kind"][] = [
@@ -30,6 +30,8 @@ const kinds: Act["kind"][] = [
   "clear",
   "transaction",
   "transaction that reads",
+  "edit",
+  "put and remove",
   "rewind",
   "remove",
   "shrink",

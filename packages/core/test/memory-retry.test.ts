@@ -11,6 +11,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 
 type Memory = ChatMemory<ModelMessage>;
 type Method = "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories";
@@ -350,7 +351,7 @@ test.each<[string, (memories: ChatMemories<ModelMessage>) => Promise<unknown>]>(
     },
   };
   const events: unknown[] = [];
-  const onEvent = (event: unknown): number => events.push(event);
+  const onEvent = besideChanges(events);
   const memories = createChatMemories({ store: warned, owner: "ann", onEvent });
   await first(memories);
   await memories.get("m").messages();

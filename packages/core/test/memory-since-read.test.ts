@@ -16,6 +16,7 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { gate } from "./gate.ts";
 import { mapHooks } from "./stores-support.ts";
 
@@ -303,7 +304,7 @@ test("a view that its caller did not wait for is not the one that calibrate spea
   };
   const events: MemoryEvent[] = [];
   const window = { maxTokens, counter: { name: "each", count: () => 10 } };
-  const memory = createChatMemory({ window, onEvent: (event) => events.push(event) });
+  const memory = createChatMemory({ window, onEvent: besideChanges(events) });
   await memory.add(user("0"));
   await memory.messages();
   waits = true;

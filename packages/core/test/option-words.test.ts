@@ -206,8 +206,8 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
     "An owner must be a string, not function",
   ],
   [
-    () => createChatMemory({ ttlMs: 5, maxLoaded: 5 }),
-    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry; it was given "ttlMs", "maxLoaded".',
+    () => createChatMemory({ url: 5, maxLoaded: 5 }),
+    'createChatMemory\'s argument takes id, store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry, ttlMs; it was given "url", "maxLoaded".',
   ],
   [
     () => createChatMemories({}),
@@ -224,7 +224,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [() => createChatMemories({ store: inMemoryStore(), owner: 5 }), "An owner must be a string, not number"],
   [
     () => createChatMemories({ store: inMemoryStore(), id: "a" }),
-    'createChatMemories\' argument takes store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry, maxLoaded; it was given "id".',
+    'createChatMemories\' argument takes store, owner, format, window, systemFirst, systemMessages, processors, profile, repair, timeoutMs, onEvent, history, retry, ttlMs, maxLoaded; it was given "id".',
   ],
   [
     () => createChatMemories({ store: inMemoryStore(), window: {} }),
@@ -248,7 +248,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memories }) => memories.list?.({ owner: 5 }), "An owner must be a string, not number"],
   [
     ({ memories }) => memories.list?.({ page: 2 }),
-    'list\'s argument takes owner, cursor, limit, signal; it was given "page".',
+    'list\'s argument takes owner, order, cursor, limit, signal; it was given "page".',
   ],
   [({ memories }) => memories.list?.(5), "list's argument must be an object of options; it is 5."],
   [({ memories }) => memories.list?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],

@@ -23,6 +23,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
+import { besideChanges } from "./events.ts";
 import { characterCounter } from "./window-reference.ts";
 
 const roles = (messages: readonly ModelMessage[]): string => messages.map(({ role }) => role[0]).join("");
@@ -216,7 +217,7 @@ describe("the processors of a memory", () => {
     };
     const memory = createChatMemory({
       processors: [tokenLimiter({ limit: 100, counter: characterCounter }), careless],
-      onEvent: (event) => events.push(event),
+      onEvent: besideChanges(events),
     });
     await memory.add(user("Hello"));
     const error: unknown = await memory.messages().catch((caught: unknown) => caught);
@@ -230,7 +231,7 @@ describe("the processors of a memory", () => {
     const events: MemoryEvent[] = [];
     const limiter = tokenLimiter({ limit: 100, counter: characterCounter });
     for (const processors of [[stripMedia(), toolCallFilter()], [toolCallFilter(), limiter], [limiter]])
-      createChatMemory({ processors, onEvent: (event) => events.push(event) });
+      createChatMemory({ processors, onEvent: besideChanges(events) });
     expect(events).toEqual([]);
   });
 

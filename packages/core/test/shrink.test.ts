@@ -16,6 +16,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { audited, Ledger, states, textOf, texts } from "./summarize-support.ts";
 import { characterCounter } from "./window-reference.ts";
 
@@ -31,7 +32,7 @@ describe("shrink", () => {
   test("the oldest leave for history until the view has 70 % of its size; works without a window", async () => {
     const store = inMemoryStore();
     const events: MemoryEvent[] = [];
-    const memory = remembering({ id: "m", store, onEvent: (event) => events.push(event) } as Options);
+    const memory = remembering({ id: "m", store, onEvent: besideChanges(events) } as Options);
     await memory.add(system("s".repeat(10)));
     const ids = await memory.add(...tens(1, 9));
     const epoch = async (): Promise<number> => JSON.parse((await store.getMessages("m")).head ?? "").epoch;

@@ -11,6 +11,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { gate } from "./gate.ts";
 import { audited, Ledger, numbers, say, setUp, summarizing, texts } from "./summarize-support.ts";
 
@@ -119,7 +120,7 @@ describe("the memory is changed while a summary of five messages is made", () =>
         if (ledger.calls.length === 1) await opened;
         return answer;
       },
-      (event) => events.push(event),
+      besideChanges(events),
     );
     const ids = await say(memory, ...numbers(1, 6));
     const adding = memory.put("seventh", user("word 7"));
@@ -214,7 +215,7 @@ describe("the memory is changed while a summary of five messages is made", () =>
         await other.put(first as string, user(`changed ${++times}`));
         return user("sum");
       },
-      (event) => events.push(event),
+      besideChanges(events),
     );
     await say(memory, ...numbers(1, 6));
     expect(times).toBe(3);

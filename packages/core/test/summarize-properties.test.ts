@@ -11,6 +11,7 @@ import {
   type WindowOptions,
 } from "../src/index.ts";
 import { conversationEvent, messageOf } from "./conversations.ts";
+import { besideChanges } from "./events.ts";
 import { audited, isSummary, Ledger, partsIn, textOf } from "./summarize-support.ts";
 import { characterCounter, faultsOf, saidIn } from "./window-reference.ts";
 
@@ -84,7 +85,7 @@ describe("whatever is said, in every window, with a summarizer that fails now an
                 return ledger.summarize(evicted, context);
               },
             },
-            onEvent: (event) => reported.push(event),
+            onEvent: besideChanges(reported),
           });
           const said: ModelMessageLike[] = [];
           const folded = new Set<string>();

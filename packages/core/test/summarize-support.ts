@@ -13,6 +13,7 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 
 const mark = "§";
 
@@ -152,7 +153,7 @@ export function setUp(
       id: "m",
       store,
       window: { summarize: summarize?.(ledger) ?? ledger.summarize, ...window },
-      onEvent: (event) => events.push(event),
+      onEvent: besideChanges(events),
       ...options,
     } as ChatMemoryOptions<ModelMessageLike> & { format?: undefined });
   return { memory: another(), ledger, events, store, another };

@@ -13,6 +13,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { plain as plainProfile } from "./plain-profile.ts";
 
 const textOf = (message: ModelMessage): string =>
@@ -222,7 +223,7 @@ describe("instruct", () => {
     "takes the prompt's place, in front (%s)",
     async (systemMessages) => {
       const events: MemoryEvent[] = [];
-      const memory = createChatMemory({ systemMessages, onEvent: (event) => events.push(event) });
+      const memory = createChatMemory({ systemMessages, onEvent: besideChanges(events) });
       await memory.add(system("s"), user("1"));
       const id = await memory.instruct(system("t"));
       expect(await shown(memory)).toEqual(["t", "1"]);
@@ -277,7 +278,7 @@ describe("instruct", () => {
 describe("one", () => {
   test("an event tells that a later one took the prompt's place", async () => {
     const events: MemoryEvent[] = [];
-    const memory = createChatMemory({ onEvent: (event) => events.push(event) });
+    const memory = createChatMemory({ onEvent: besideChanges(events) });
     const [id] = await memory.add(system("s"), user("1"));
     await memory.add(system("s"));
     expect(events).toEqual([]);

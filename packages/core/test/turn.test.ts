@@ -215,6 +215,25 @@ describe("the lease", () => {
     await ended;
   });
 
+  test("of a holder that lives is lost to nobody, however long they wait", async () => {
+    const store = inMemoryStore();
+    const memory = open(store);
+    const { begun, end, ended } = holding(memory);
+    await begun;
+    let began = false;
+    const other = open(store);
+    const waiting = other.turn(() => {
+      began = true;
+    });
+    await vi.advanceTimersByTimeAsync(10 * leaseMs);
+    expect([began, await other.running()]).toEqual([false, true]);
+    end();
+    await ended;
+    await vi.advanceTimersByTimeAsync(1000);
+    await waiting;
+    expect(began).toBe(true);
+  });
+
   test("that nobody renews is free after its leaseMs, and not earlier", async () => {
     const store = inMemoryStore();
     let isDead = false;
@@ -365,6 +384,24 @@ describe("the lease", () => {
     end();
     await ended;
   });
+});
+
+test("a memory that keeps itself needs no lease, and has turns like another", async () => {
+  const memory = createChatMemory();
+  await memory.add(user("0"));
+  const turn = holding(memory);
+  await turn.begun;
+  await expect(memory.turn(() => 1, { busy: "reject" })).rejects.toMatchObject({ code: "BUSY" });
+  expect([await memory.running(), await memory.requestStop()]).toEqual([true, true]);
+  expect(turn.signal.reason).toMatchObject({ code: "ABORTED" });
+  await memory.add(user("1"));
+  await memory.clear();
+  await expect(memory.add(user("late"))).rejects.toMatchObject({ code: "TURN_LOST" });
+  turn.end();
+  expect(await turn.ended).toBe("done");
+  expect([await memory.running(), await memory.requestStop()]).toEqual([false, false]);
+  await memory.add(user("2"));
+  expect(await memory.entries()).toHaveLength(1);
 });
 
 describe("a request to stop", () => {

@@ -15,6 +15,7 @@ import {
   viewOf,
 } from "../src/index.ts";
 import { conversationEvent, messageOf } from "./conversations.ts";
+import { besideChanges } from "./events.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 const windows = fc.record({
@@ -64,7 +65,7 @@ describe("viewOf", () => {
       user("And now?"),
       toolResult("gone", "t", ""),
     ];
-    const view = await viewOf(kept, { processors: [shout], onEvent: (event) => events.push(event) });
+    const view = await viewOf(kept, { processors: [shout], onEvent: besideChanges(events) });
     expect(view.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
     expect(view.every((message) => "loud" in message)).toBe(true);
     expect(events.map(({ type }) => type)).toEqual(["repaired"]);

@@ -13,6 +13,7 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
+import { besideChanges } from "./events.ts";
 import { characterCounter } from "./window-reference.ts";
 
 const minute = 60_000;
@@ -108,7 +109,7 @@ describe("cacheTtlMs", () => {
     const events: MemoryEvent[] = [];
     const memory = createChatMemory<ModelMessageLike>({
       window: { ...window, summarize: () => user("sum") },
-      onEvent: (event) => events.push(event),
+      onEvent: besideChanges(events),
     });
     await memory.add(...tens(1, 8));
     pass(6 * minute);

@@ -28,12 +28,24 @@ export interface Head {
   readonly count: number;
   readonly updatedAt: number;
   readonly endsAt?: number | undefined;
+  /** The last activity by which the memory is listed; see {@link Timing}. */
+  readonly activeAt?: number | undefined;
+  /** What the application says about the memory, if it is short. */
+  readonly data?: string | undefined;
+  /** The count of the update that wrote the data, if that stands in an item of its own. */
+  readonly dataCount?: number | undefined;
+}
+
+/** How long a memory lives after a write, and how long its noted activity counts as its last; in milliseconds. */
+export interface Timing {
+  readonly ttlMs: number | undefined;
+  readonly activityMs: number;
 }
 
 /** The head that a new memory starts from. */
-export function headOfNone(owner: string | undefined): Head {
-  return { version: "", nextSeq: 1, owner, live: "", recent: "", life: "", count: 0, updatedAt: 0 };
-}
+export const headOfNone: Head = Object.freeze({
+  ...{ version: "", nextSeq: 1, live: "", recent: "", life: "", count: 0, updatedAt: 0 },
+});
 
 /** `undefined` if it lacks a part. */
 export function headOf(values: Attributes): Head | undefined {

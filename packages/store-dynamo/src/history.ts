@@ -44,6 +44,8 @@ export type LostIds = ReadonlyMap<number, string>;
 /** What a read of a memory saw. Without a head there is no memory. */
 export interface MemoryRead {
   readonly head?: Head | undefined;
+  /** What the application says about the memory; of a page of history it is not read. */
+  readonly data?: string | undefined;
   /** Absent if there is no memory, or if it is at the version that the caller knows. */
   readonly page?: MessagePage;
   readonly lost: LostIds;
@@ -68,19 +70,34 @@ export async function readMemory(
   let version: string | undefined;
   for (let tries = 1; ; tries++) {
     const head = await heads.read(table, memoryId);
-    if (head === undefined || head.version === known) return { head, lost: new Map() };
+    if (head === undefined) return { lost: new Map() };
     // A page of history may be of no version; a snapshot has to be.
-    if (query === allLive && head.version !== version) tries = 1;
+    const isSnapshot = query === allLive;
+    if (isSnapshot && head.version !== version) tries = 1;
     version = head.version;
     const life = new Life(table, memoryId, head.life);
-    const page = await new PageReader(life, head, query).read();
+    const [data, page] = await Promise.all([
+      isSnapshot ? dataOf(life, head) : undefined,
+      version === known ? undefined : new PageReader(life, head, query).read(),
+    ]);
     // What is damaged does not hide the rest.
-    if (page.isWhole || tries === readsOfOneVersion) {
-      return { head, ...(await withLost(life, page, query)) };
+    if ((data !== "torn" && page?.isWhole !== false) || tries === readsOfOneVersion) {
+      const read = { head, data: data === "torn" ? undefined : data?.text };
+      return { ...read, ...(page === undefined ? { lost: new Map() } : await withLost(life, page, query)) };
     }
     // The update is applied one item at a time.
     await table.pause(Math.random() * 10 * 2 ** tries);
   }
+}
+
+/** `"torn"`: the data is not where the head says. */
+async function dataOf(
+  { table, dataKey }: Life,
+  { data, dataCount }: Head,
+): Promise<{ text: string | undefined } | "torn"> {
+  if (dataCount === undefined) return { text: data };
+  const values = (await table.get(dataKey))?.values;
+  return values?.count === dataCount ? { text: values.data as string } : "torn";
 }
 
 interface StatedLine {

@@ -53,6 +53,6 @@ export async function idsOf(life: Life, seqs: readonly number[]): Promise<Readon
 }
 
 /** As the database sorts keys. */
-function byBytes(a: string, b: string): number {
+export function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

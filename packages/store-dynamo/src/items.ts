@@ -7,7 +7,16 @@ import type { Attributes, Key, Page, QueryOptions, Table, TableItem } from "./ta
 /** The attributes of a head. */
 export const headTexts = ["version", "live", "recent", "life"] as const;
 export const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-export const headOptional = ["owner", "head", "fresh", "pending", "endsAt"] as const;
+export const headOptional = [
+  "owner",
+  "head",
+  "data",
+  "dataCount",
+  "fresh",
+  "pending",
+  "endsAt",
+  "activeAt",
+] as const;
 
 /** The attributes of our items; the table's keys must have other names. */
 export const ownAttributes: readonly string[] = [
@@ -18,7 +27,7 @@ export const ownAttributes: readonly string[] = [
 /** Those that an index may be on, with their types: all items that have them would be accepted. */
 export const indexable: Readonly<Record<string, "S" | "N">> = {
   ...{ version: "S", owner: "S", life: "S", stage: "S" },
-  ...{ nextSeq: "N", count: "N", updatedAt: "N", endsAt: "N", parts: "N" },
+  ...{ nextSeq: "N", count: "N", updatedAt: "N", endsAt: "N", activeAt: "N", dataCount: "N", parts: "N" },
 };
 
 /** The number of partitions over which the listing of all memories is spread. */
@@ -71,11 +80,28 @@ export function numberOf(sort: string): number {
 export function listPartition(owner: string | undefined, shard: number): string {
   return owner === undefined ? `all:${shard}` : `owner:${owner}`;
 }
+/** The partition that lists the same memories by their last activity. */
+export function newestPartition(listed: string): string {
+  return `newest:${listed}`;
+}
+
+/** What a head says about the places of its memory in listings. */
+export interface Listed {
+  readonly owner?: string | undefined;
+  /** The last activity that was noted, in milliseconds since the epoch. */
+  readonly activeAt?: number | undefined;
+}
 
 /** Whose item of a listing it is, by its sort key, and the token if it is a work item of an update. */
 export function listedAs(table: Table, sort: string): { life: Life; token: string } {
   const [token = "", name = "", ...memoryId] = sort.split("/").reverse();
   return { life: new Life(table, memoryId.reverse().join("/"), name), token };
+}
+
+/** What an entry by activity says in its sort key. */
+export function activityOf(table: Table, sort: string): { life: Life; activeAt: number } {
+  const { life } = listedAs(table, sort.slice(digitsOfSeq + 1));
+  return { life, activeAt: Number(sort.slice(0, digitsOfSeq)) };
 }
 
 export function workOf(token: string, values: Attributes): WorkItem {
@@ -88,7 +114,7 @@ export function workOf(token: string, values: Attributes): WorkItem {
  * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition
  * holds the head and, with keys that begin with its name: `m`, rows of messages and their parts; an update's token,
  * rows that will take the place of such rows; `i`, where the messages with an id are or were; `s`, marks of superseded
- * messages. Its items in listings are in other partitions.
+ * messages; `d`, data that is too long for the head. Its items in listings are in other partitions.
  */
 export class Life {
   readonly table: Table;
@@ -132,6 +158,9 @@ export class Life {
   #markKey(mark: number, count?: number): Key {
     return this.#key(`s/${padded(mark)}/${count === undefined ? "" : padded(count)}`);
   }
+  get dataKey(): Key {
+    return this.#key("d");
+  }
   /** Where the memory is listed among all or, with a token, the work item of an update. */
   listKey(token = ""): Key {
     const sort = `${this.memoryId}/${this.name}/${token}`;
@@ -163,9 +192,17 @@ export class Life {
   }
 
   /** In the listing of all memories, which names the owner, and in its owner's. */
-  listItems(owner: string | undefined): [TableItem, ...TableItem[]] {
+  listItems({ owner }: Listed): [TableItem, ...TableItem[]] {
     const all = { ...this.listKey(), values: { owner } };
     return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
+  }
+  /** In the same listings by activity, if any was noted. */
+  newestItems(listed: Listed): TableItem[] {
+    const { activeAt } = listed;
+    if (activeAt === undefined) return [];
+    return this.listItems(listed).map(({ partition, sort, values }) => {
+      return { partition: newestPartition(partition), sort: `${padded(activeAt)}/${sort}`, values };
+    });
   }
 
   workItem({ token, stage, prefixes, updatedAt }: WorkItem): TableItem {

@@ -10,6 +10,7 @@ import {
   ttl,
 } from "@turnkeep/core/store-kit";
 import type { DynamoClient } from "./client.ts";
+import type { Timing } from "./head.ts";
 import { ownAttributes } from "./items.ts";
 import type { TableNames } from "./table.ts";
 
@@ -35,18 +36,23 @@ export type DynamoStoreOptions = DynamoConnection & {
   readonly ttlAttribute?: string | undefined;
   /**
    * The prefix of partition keys, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes, without
-   * `memory:` and `owner:`, which follow the prefix.
+   * `memory:`, `owner:` and `newest:`, which follow the prefix.
    */
   readonly prefix?: string | undefined;
   /** A memory expires after this many milliseconds without a write, by this process's clock. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
 };
 
 /** Options with every default filled in. */
 export interface NormalOptions {
   readonly connection: DynamoConnection;
   readonly table: TableNames;
-  readonly ttlMs: number | undefined;
+  readonly timing: Timing;
 }
 
 const attribute = nameText({ maxBytes: 255 });
@@ -65,21 +71,22 @@ const rules = {
       nameText({
         maxBytes: 512,
         // What follows the prefix in partition keys: a prefix that contains it could collide with a shorter one.
-        forbidden: /memory:|owner:/,
-        rule: 'without "memory:" and "owner:"',
+        forbidden: /memory:|owner:|newest:/,
+        rule: 'without "memory:", "owner:" and "newest:"',
       }),
       "",
     ),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, 60_000),
   } satisfies Fields<Omit<DynamoStoreOptions, keyof DynamoConnection>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
-  const { connection, ttlMs, ...table } = takeStoreOptions(options, rules);
+  const { connection, ttlMs, activityMs, ...table } = takeStoreOptions(options, rules);
   if (connection.url !== undefined) parseUrl(connection.url);
   checkApart(table);
-  return { connection, table, ttlMs };
+  return { connection, table, timing: { ttlMs, activityMs } };
 }
 
 /** A table of another account is named by its ARN. */

@@ -1,7 +1,13 @@
 /** What an update is to change, computed from the head that it expects and from the rows that it names. Writes nothing. */
 import { randomUUID } from "node:crypto";
-import { checkAgainstStored, type FoldedUpdate, invalidOption, utf8Length } from "@turnkeep/core/store-kit";
-import { encodeFresh, type Head } from "./head.ts";
+import {
+  checkAgainstStored,
+  expiryOf,
+  type FoldedUpdate,
+  invalidOption,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
+import { encodeFresh, type Head, type Timing } from "./head.ts";
 import type { LostIds } from "./history.ts";
 import type { Life, Marks } from "./items.ts";
 import {
@@ -26,6 +32,9 @@ import type { TableItem } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
+
+/** Data up to here stands in the head, where it costs no read of its own, but a part of each append. */
+const dataBytes = 512;
 
 /** A row as it is written: the item itself, then its parts. */
 export interface RowWrite extends MessageRow {
@@ -67,7 +76,7 @@ export async function planUpdate(
   update: FoldedUpdate,
   base: Head,
   lost: LostIds,
-  ttlMs: number | undefined,
+  timing: Timing,
 ): Promise<UpdatePlan | "torn"> {
   const before = decodeLive(life.memoryId, base.live);
   const named = await linesNamed(life, update, base, lost, before);
@@ -86,7 +95,7 @@ export async function planUpdate(
     }
   }
   const marks = life.markItems(count, marksOf(update, before));
-  const head = headAfter(life, update, base, { ...rows, marks }, ttlMs);
+  const head = headAfter(life, update, base, { ...rows, marks }, timing);
   const planned = { ...head, count, live: encodeLive(live), recent: fits ? recent : "" };
   checkLive(planned);
   return { token, head: planned, ...rows, marks, nowhere: named.nowhere };
@@ -95,11 +104,12 @@ export async function planUpdate(
 /** The head after the update, with the messages still as they were. */
 function headAfter(
   life: Life,
-  { version, nextSeq, head }: FoldedUpdate,
+  update: FoldedUpdate,
   base: Head,
   { added, rewritten, marks }: Pick<UpdatePlan, "added" | "rewritten" | "marks">,
-  ttlMs: number | undefined,
+  timing: Timing,
 ): Head {
+  const { version, nextSeq, owner = base.owner, head = base.head } = update;
   const itemOf = ({ items }: RowWrite): TableItem => items[0];
   const emptied = rewritten.filter(({ lines }) => lines.length === 0);
   const updatedAt = Date.now();
@@ -108,12 +118,36 @@ function headAfter(
     life: life.name,
     version,
     nextSeq,
-    head: head ?? base.head,
+    owner,
+    head,
+    ...dataAfter(update, base),
     fresh: encodeFresh(base.fresh, [...added.map(itemOf), ...marks], emptied.map(itemOf)),
     pending: undefined,
     updatedAt,
-    endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs,
+    endsAt: expiryOf(update, timing.ttlMs, updatedAt),
+    activeAt: activeAfter(base, owner, updatedAt, timing),
   };
+}
+
+/** Short data stands in the head; other data beside it, where the count tells whether it is the one that is meant. */
+function dataAfter({ data }: FoldedUpdate, base: Head): Pick<Head, "data" | "dataCount"> {
+  if (data === undefined) return { data: base.data, dataCount: base.dataCount };
+  return utf8Length(data) <= dataBytes
+    ? { data, dataCount: undefined }
+    : { data: undefined, dataCount: base.count + 1 };
+}
+
+/** The activity by which the memory is listed, which only grows: as it is noted already, unless that is too old. */
+function activeAfter(
+  base: Head,
+  owner: string | undefined,
+  now: number,
+  { activityMs }: Timing,
+): number | undefined {
+  const { activeAt } = base;
+  if (activeAt === undefined) return now;
+  const isNoted = owner === base.owner && now - activeAt < activityMs;
+  return isNoted ? activeAt : Math.max(now, activeAt + 1);
 }
 
 function checkLive({ live }: Head): void {

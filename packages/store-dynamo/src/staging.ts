@@ -4,9 +4,21 @@
  */
 import { conflictError, isTurnkeepError, show, TurnkeepError } from "@turnkeep/core/store-kit";
 import { type Head, headOf, isPresent } from "./head.ts";
-import { headKey, Life, listedAs, listPartition, numberOf, shards, type WorkItem, workOf } from "./items.ts";
+import {
+  activityOf,
+  headKey,
+  Life,
+  type Listed,
+  listedAs,
+  listPartition,
+  newestPartition,
+  numberOf,
+  shards,
+  type WorkItem,
+  workOf,
+} from "./items.ts";
 import { storeName } from "./refusals.ts";
-import { type Action, type Condition, inTurn, type Table, type TableItem } from "./table.ts";
+import { type Action, type Attributes, type Condition, inTurn, type Table, type TableItem } from "./table.ts";
 
 /** A staged update older than this is no longer being written. */
 const isLeftBehindAfterMs = 60 * 60 * 1000;
@@ -85,7 +97,7 @@ export async function removeMemory(
 ): Promise<void> {
   const item = await table.get(headKey(memoryId));
   if (item === undefined) return finishDeletes(table, memoryId);
-  const { life: name, owner, version, endsAt } = item.values as Partial<Head>;
+  const { life: name, version, endsAt } = item.values as Partial<Head>;
   if (expected !== undefined && version !== expected) {
     if (isPresent({ endsAt })) throw conflictError(memoryId, expected);
     return;
@@ -98,7 +110,7 @@ export async function removeMemory(
   const values = { ":life": isDamaged ? "S" : name, ":expected": expected };
   const life = new Life(table, memoryId, isDamaged ? "" : name);
   const deletesHead = table.delete(item, { expression: isThis + isAsExpected, values });
-  const isDeleted = await endLife(life, owner, deletesHead);
+  const isDeleted = await endLife(life, item.values, deletesHead);
   // Somebody wrote, or deleted it, in between.
   if (!isDeleted && expected !== undefined) return removeMemory(table, memoryId, expected);
 }
@@ -107,8 +119,8 @@ export async function removeMemory(
  * Ends a life: from then on the memory is absent, and its data is removed. `false`: the action, which concerns the
  * head, was refused.
  */
-export function endLife(life: Life, owner: string | undefined, action: Action): Promise<boolean> {
-  const [, ...owned] = life.listItems(owner);
+export function endLife(life: Life, listed: Listed, action: Action): Promise<boolean> {
+  const [, ...owned] = [...life.listItems(listed), ...life.newestItems(listed)];
   const work = { token: "", prefixes: [life.prefix], updatedAt: Date.now() };
   return end(life, work, [action, ...owned.map((item) => life.table.delete(item))]);
 }
@@ -127,17 +139,35 @@ export async function finishDeletes(table: Table, memoryId: string): Promise<voi
 export async function sweep(table: Table): Promise<number> {
   let removed = 0;
   for (let shard = 0; shard < shards; shard++) {
-    for await (const { items } of table.query(listPartition(undefined, shard), { limit: sweptAtOnce })) {
+    const partition = listPartition(undefined, shard);
+    for await (const { items } of table.query(partition, { limit: sweptAtOnce })) {
       const settled = await inTurn(items, (item) => settle(table, item));
       removed += settled.filter(Boolean).length;
+    }
+    for await (const { items } of table.query(newestPartition(partition), { limit: sweptAtOnce })) {
+      await settleNewest(table, items);
     }
   }
   return removed;
 }
 
+/** Removes entries by activity whose lives are over, but whose heads, which know of them, were not there any more. */
+async function settleNewest(table: Table, items: readonly TableItem[]): Promise<void> {
+  const entries = items.map(({ sort, values }) => ({ ...activityOf(table, sort), owner: values.owner }));
+  const ids = new Set(entries.map(({ life }) => life.memoryId));
+  const found = await table.getAll([...ids].map(headKey));
+  const heads = new Map(found.map(({ partition, values }) => [partition, values]));
+  await inTurn(entries, async ({ life, ...listed }) => {
+    const head = heads.get(headKey(life.memoryId).partition);
+    if (head?.life === life.name || isUnreadable(head)) return;
+    const gone = life.newestItems(listed as Listed).map((item) => table.delete(item));
+    await table.write([checkOther(life), ...gone], true);
+  });
+}
+
 async function settle(table: Table, { sort, values }: TableItem): Promise<boolean> {
   const { life, token } = listedAs(table, sort);
-  if (values.stage === undefined) return settleListed(life, values.owner as string | undefined);
+  if (values.stage === undefined) return settleListed(life, values);
   const work = workOf(token, values);
   if (work.stage === "staging") {
     // Once given up, it can no longer be committed; unless it has been already.
@@ -147,7 +177,7 @@ async function settle(table: Table, { sort, values }: TableItem): Promise<boolea
   return true;
 }
 
-async function settleListed(life: Life, owner: string | undefined): Promise<boolean> {
+async function settleListed(life: Life, listed: Listed): Promise<boolean> {
   const { table, name } = life;
   const key = headKey(life.memoryId);
   const found = (await table.get(key))?.values;
@@ -156,10 +186,19 @@ async function settleListed(life: Life, owner: string | undefined): Promise<bool
       expression: "life = :life AND endsAt <= :now",
       values: { ":life": name, ":now": Date.now() },
     };
-    return !isPresent(found as Pick<Head, "endsAt">) && endLife(life, owner, table.delete(key, isOver));
+    return !isPresent(found as Pick<Head, "endsAt">) && endLife(life, found, table.delete(key, isOver));
   }
-  // The table's own expiry removed its head. A head that cannot be read is left, so that it can be restored.
-  if (found !== undefined && headOf(found) === undefined) return false;
+  // The table's own expiry removed its head.
+  return !isUnreadable(found) && endLife(life, listed, checkOther(life));
+}
+
+/** A head that cannot be read is left, with what belongs to it, so that it can be restored. */
+function isUnreadable(head: Attributes | undefined): boolean {
+  return head !== undefined && headOf(head) === undefined;
+}
+
+/** Checks that the head is gone, or of another life. */
+function checkOther({ table, memoryId, name }: Life): Action {
   const expression = "attribute_not_exists(life) OR life <> :life";
-  return endLife(life, owner, table.check(key, { expression, values: { ":life": name } }));
+  return table.check(headKey(memoryId), { expression, values: { ":life": name } });
 }

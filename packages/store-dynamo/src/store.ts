@@ -4,7 +4,7 @@ import { defineStore, memorySnapshot, withState } from "@turnkeep/core/store-kit
 import { connect } from "./client.ts";
 import { Heads } from "./head.ts";
 import { allLive, readMemory } from "./history.ts";
-import { listPosition, readList } from "./lists.ts";
+import { listPositions, readList } from "./lists.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
 import { storeName } from "./refusals.ts";
@@ -30,6 +30,7 @@ const capabilities: StoreCapabilities = Object.freeze({
   shared: true,
   history: true,
   list: true,
+  newest: true,
   ttl: true,
   delta: true,
   readSteps: 2,
@@ -61,7 +62,7 @@ const capabilities: StoreCapabilities = Object.freeze({
  * ```
  */
 export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
-  const { connection, table: names, ttlMs } = normalizeOptions(options);
+  const { connection, table: names, timing } = normalizeOptions(options);
   const { under, close } = connect(connection, names.tableName);
   const heads = new Heads();
 
@@ -70,16 +71,16 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       name: storeName,
       capabilities,
       connection: { under: (signal) => new Table(under(signal), names, signal), close },
-      position: listPosition,
+      positions: listPositions,
     },
     {
       async read(table, memoryId, known) {
-        const { head, page } = await readMemory(table, heads, memoryId, allLive, known);
+        const { head, data, page } = await readMemory(table, heads, memoryId, allLive, known);
         const messages = page?.messages.map(({ message }) => message);
-        return head && memorySnapshot(head, messages);
+        return head && memorySnapshot({ ...head, data }, messages);
       },
 
-      update: (table, memoryId, update) => commitUpdate(table, heads, memoryId, update, ttlMs),
+      update: (table, memoryId, update) => commitUpdate(table, heads, memoryId, update, timing),
 
       remove(table, memoryId, expected) {
         heads.forget(memoryId);

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { conflictError, type FoldedUpdate, isTurnkeepError, storeError } from "@turnkeep/core/store-kit";
 import type { Refusal } from "./client.ts";
-import { type Head, type Heads, headOfNone, isPresent } from "./head.ts";
+import { type Head, type Heads, headOfNone, isPresent, type Timing } from "./head.ts";
 import { allLive, type LostIds, readMemory } from "./history.ts";
 import { Life } from "./items.ts";
 import { planUpdate, type UpdatePlan } from "./plans.ts";
@@ -33,14 +33,14 @@ export async function commitUpdate(
   heads: Heads,
   memoryId: string,
   update: FoldedUpdate,
-  ttlMs: number | undefined,
+  timing: Timing,
 ): Promise<void> {
   const { expected, version } = update;
-  let base = expected === null ? headOfNone(update.owner) : await heads.at(table, memoryId, expected);
+  let base = expected === null ? headOfNone : await heads.at(table, memoryId, expected);
   let lost: LostIds = new Map();
   let invalid: unknown;
   for (let plans = 1; plans <= plansOfOneUpdate && base?.version === (expected ?? ""); plans++) {
-    const outcome: CommitOutcome = await attempt(table, memoryId, update, base, lost, ttlMs);
+    const outcome: CommitOutcome = await attempt(table, memoryId, update, base, lost, timing);
     if (outcome.is === "done") return heads.remember(memoryId, outcome.head);
     invalid = undefined;
     if (outcome.is === "outdated" && plans < plansOfOneUpdate) continue;
@@ -82,7 +82,7 @@ async function attempt(
   update: FoldedUpdate,
   base: Head,
   lost: LostIds,
-  ttlMs: number | undefined,
+  timing: Timing,
 ): Promise<CommitOutcome> {
   if (!isPresent(base)) return { is: "refused" };
   // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
@@ -90,7 +90,7 @@ async function attempt(
   const life = new Life(table, memoryId, name);
   try {
     await catchUp(life, base);
-    const plan = await planUpdate(life, update, base, lost, ttlMs);
+    const plan = await planUpdate(life, update, base, lost, timing);
     return plan === "torn" ? { is: plan } : await carryOut(life, update, base, plan);
   } catch (error) {
     if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
@@ -105,7 +105,7 @@ async function carryOut(
   plan: UpdatePlan,
 ): Promise<CommitOutcome> {
   const { table } = life;
-  const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(life, update, plan);
+  const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(life, update, base, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.
   const settled = await table.settled(unchecked.map(({ key }) => life.rowKey(key)));
   if (unchecked.some(({ count }, index) => settled[index]?.count !== count)) return { is: "refused" };

@@ -27,12 +27,17 @@ export interface Writes {
  * One transaction writes all of an update that fits into it. If more rows were read than it can check and write, these
  * are staged, and take their places after it.
  */
-export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: UpdatePlan): Writes {
+export function writesOf(life: Life, update: FoldedUpdate, base: Head, plan: UpdatePlan): Writes {
+  const { expected } = update;
   const { table, memoryId } = life;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
-  const [listing, ...owned] = isBeginning ? life.listItems(owner) : [];
-  const puts = [...added.map(({ items }) => items[0]), ...marks, ...owned].map((item) => table.put(item));
+  const { listing, actions: relisting } = listed(life, base, plan.head);
+  const puts = [
+    ...[...added.map(({ items }) => items[0]), ...marks].map((item) => table.put(item)),
+    ...dataActions(life, update, base, plan.head),
+    ...relisting,
+  ];
   const checked = checkedActions(life, plan);
   const parts = [...added, ...rewritten].flatMap(({ items }) => items.slice(1));
   const old = rewritten.map((row) => row.old);
@@ -63,6 +68,32 @@ export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: Up
   checkSize(actions);
   const unchecked = isLarge ? [...old, ...unchanged] : [];
   return { unchecked, work, staged, actions, head, next, idsGone: idsGone(life, plan) };
+}
+
+/** The data that stands beside the head, if the update says another, or that it stands in the head. */
+function dataActions({ table, dataKey }: Life, { data }: FoldedUpdate, base: Head, head: Head): Action[] {
+  const { dataCount } = head;
+  if (dataCount === base.dataCount) return [];
+  const item = { ...dataKey, values: { count: dataCount, data } };
+  return [dataCount === undefined ? table.delete(item) : table.put(item)];
+}
+
+/**
+ * What changes in the listings, in the transaction of the head: so they are always as the head says. `listing`: where a
+ * memory that begins is listed among all.
+ */
+function listed(life: Life, base: Head, head: Head): { listing?: TableItem; actions: Action[] } {
+  const { table } = life;
+  const newest = life.newestItems(head).map((item) => table.put(item));
+  const [listing, ...owned] = life.listItems(head);
+  const isBeginning = base.count === 0;
+  if (isBeginning) return { listing, actions: [...owned.map((item) => table.put(item)), ...newest] };
+  if (head.activeAt === base.activeAt) return { actions: [] };
+  const moved = [...life.newestItems(base).map((item) => table.delete(item)), ...newest];
+  if (head.owner === base.owner) return { actions: moved };
+  const [, ...before] = life.listItems(base);
+  const assigned = [listing, ...owned].map((item) => table.put(item));
+  return { actions: [...assigned, ...before.map((item) => table.delete(item)), ...moved] };
 }
 
 /** A query may have met another update half done: the rows that it read must be those that are there. */

@@ -1,5 +1,6 @@
 import { cases } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { withoutTheLongest } from "@turnkeep/store-tests";
 import { inject } from "vitest";
 import { dynamoStore } from "../src/index.ts";
 import { dying, newClient, rawRead, rawRemove, rawWrite, serverAccess, useOwnTable } from "./support.ts";
@@ -7,15 +8,10 @@ import { dying, newClient, rawRead, rawRemove, rawWrite, serverAccess, useOwnTab
 const url = inject("dynamoUrl");
 const { tableName, client: watcher } = useOwnTable();
 
-// DynamoDB Local takes half a minute to write so many items, one after the other. All cases: see CONTRIBUTING.md.
-const chosen = process.env.TURNKEEP_THOROUGH
-  ? cases
-  : cases.filter(({ name }) => !/twelve thousand messages|behind a thousand memories/.test(name));
-
 describeConformance(
   "DynamoDB, by a url",
   {
-    create: ({ ttlMs }) => dynamoStore({ url, tableName, ttlMs }),
+    create: ({ ttlMs, activityMs }) => dynamoStore({ url, tableName, ttlMs, activityMs }),
     rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),
@@ -32,5 +28,6 @@ describeConformance(
       return { store: dynamoStore({ client, tableName }), isOpen: () => isOpen };
     },
   },
-  { cases: chosen },
+  // DynamoDB Local takes half a minute to write so many items, one after the other. All cases: see CONTRIBUTING.md.
+  { cases: withoutTheLongest(cases) },
 );

@@ -11,6 +11,7 @@ import {
   interrupted,
   itemsBeside,
   itemsIn,
+  newestBeside,
   useOwnTable,
   wrapped,
 } from "./support.ts";
@@ -26,10 +27,11 @@ async function begun(memoryId: string, store: DynamoStore = one): Promise<string
 }
 
 async function expectNothingOf(memoryId: string): Promise<void> {
-  for (const partition of [`memory:${memoryId}`, `owner:${memoryId}`]) {
+  for (const partition of [`memory:${memoryId}`, `owner:${memoryId}`, `newest:owner:${memoryId}`]) {
     expect(await itemsIn(client, tableName, partition)).toEqual([]);
   }
   expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+  expect(await newestBeside(client, tableName, memoryId)).toEqual([]);
 }
 
 describe("a delete that expects a version", () => {

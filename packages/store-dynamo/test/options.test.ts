@@ -27,8 +27,9 @@ describeOptions({
     ["a prefix of 514 bytes", { url, prefix: "é".repeat(257) }],
     ["a prefix that goes on as a memory's key", { url, prefix: "memory:" }],
     ["a prefix that goes on as an owner's key", { url, prefix: "app/owner:x" }],
+    ["a prefix that goes on as a key by activity", { url, prefix: "newest:" }],
   ],
-  foreignPlaces: ["chat-1", "8/chat-1", "x0/chat-1", "0/", "17"],
+  foreignPlaces: ["0/chat-1", "schat-1", "s8/chat-1", "sx0/chat-1", "s0/", "s17"],
   optional: ["tableName", "partitionKey", "sortKey", "ttlAttribute"],
   capabilities: { readSteps: 2, maxMessageBytes: 16 * 1024 * 1024 },
 });

@@ -19,6 +19,7 @@ import {
   interrupted,
   itemsBeside,
   itemsIn,
+  newestBeside,
   useOwnTable,
   wrapped,
 } from "./support.ts";
@@ -82,6 +83,8 @@ test("a head that the table's own expiry took leaves a memory absent, and a swee
   expect(await one.sweep()).toEqual({ removed: 1 });
   expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toHaveLength(1);
   expect((await one.listMemories({ owner: memoryId })).memories).toHaveLength(1);
+  expect(await itemsIn(client, tableName, `newest:owner:${memoryId}`)).toHaveLength(1);
+  expect(await newestBeside(client, tableName, memoryId)).toHaveLength(1);
 });
 
 test("the table's own expiry takes a head in the second in which its memory ends, or the next", async () => {

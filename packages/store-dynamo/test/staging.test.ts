@@ -209,21 +209,3 @@ test("a message in parts is divided between characters", async () => {
     append.map(() => true),
   );
 });
-
-test("a hundred messages of 1 MB live at once", async () => {
-  const memoryId = "hundred";
-  const payload = (seq: number): string => `"${String(seq % 10).repeat(1024 * 1024 - 2)}"`;
-  let version: string | null = null;
-  for (let from = 1; from < 100; from += 20) {
-    const append = messages(from, from + 19).map((one) => ({ ...one, payload: payload(one.seq) }));
-    const change = update(version, from + 20, { append });
-    await store.updateMessages(memoryId, change);
-    version = change.version;
-  }
-  const { messages: seen } = await store.getMessages(memoryId);
-  expect(seen).toHaveLength(100);
-  for (const [index, one] of seen.entries()) {
-    expect(one.seq).toBe(index + 1);
-    expect(one.payload === payload(one.seq)).toBe(true);
-  }
-}, 300_000);

@@ -3,7 +3,16 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { dying, itemsBeside, itemsIn, recording, sized, useOwnTable } from "./support.ts";
+import {
+  dying,
+  itemsBeside,
+  itemsIn,
+  later,
+  newestBeside,
+  recording,
+  sized,
+  useOwnTable,
+} from "./support.ts";
 
 const { tableName, client } = useOwnTable();
 const recorder = recording(client);
@@ -27,7 +36,7 @@ async function cost(call: () => Promise<unknown>): Promise<string> {
 describe("operations and units, as the README's table says", () => {
   test("of small messages", async () => {
     const begin = update(null, 2, { owner: "o", head: '{"a":1}', append: [sized(1, 500)] });
-    expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(3): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(5): 0 read, 2 write");
     const append = update(begin.version, 3, { head: '{"a":2}', append: [sized(2, 500)] });
     expect(await cost(() => store.updateMessages("small", append))).toBe("PutItem: 0 read, 2 write");
     expect(await cost(() => store.getMessages("small"))).toBe("GetItem: 1 read, 0 write");
@@ -53,6 +62,37 @@ describe("operations and units, as the README's table says", () => {
       /^(Query |BatchGetItem )*\w+: \d+(\.5)? read, 0 write$/,
     );
     expect(await cost(() => store.deleteMessages("small"))).toMatch(/: \d+(\.\d)? read, \d+ write$/);
+  });
+
+  test("of what is said about a memory, and of the order of its listings", async () => {
+    const begin = update(null, 2, { owner: "guest", append: [sized(1, 500)] });
+    await store.updateMessages("about", begin);
+    let { version } = begin;
+    async function next(change: Partial<MemoryUpdate>): Promise<string> {
+      const sent = update(version, 2, change);
+      version = sent.version;
+      return cost(() => store.updateMessages("about", sent));
+    }
+    const title = JSON.stringify({ title: "x".repeat(100) });
+    const long = JSON.stringify({ text: "x".repeat(8_000) });
+    expect(await next({ data: title })).toBe("PutItem: 0 read, 1 write");
+    expect(await cost(() => store.getMessages("about"))).toBe("GetItem: 1 read, 0 write");
+    expect(await next({ data: long })).toBe("Transact(2): 0 read, 18 write");
+    expect(await next({ head: "1" })).toBe("PutItem: 0 read, 1 write");
+    expect(await cost(() => store.getMessages("about"))).toBe("GetItem GetItem: 3 read, 0 write");
+    const mine = { owner: "guest", order: "newest" } as const;
+    expect(await cost(() => store.listMemories(mine))).toBe(
+      "Query BatchGetItem BatchGetItem: 4 read, 0 write",
+    );
+    expect(await next({ data: title })).toBe("Transact(2): 0 read, 18 write");
+    expect(await cost(() => store.listMemories(mine))).toBe("Query BatchGetItem: 2 read, 0 write");
+    expect(await cost(() => store.listMemories({ order: "newest" }))).toMatch(
+      /^(Query ){8}BatchGetItem: \d+(\.5)? read, 0 write$/,
+    );
+    expect(await next({ owner: "ann" })).toBe("Transact(8): 0 read, 2 write");
+    // Not noted again within a minute, then once.
+    expect(await next({ head: "2" })).toBe("PutItem: 0 read, 1 write");
+    expect(await later(() => next({ head: "3" }), 2)).toBe("Transact(5): 0 read, 2 write");
   });
 
   test("of small messages that no longer fit into the head", async () => {
@@ -168,7 +208,7 @@ describe("operations and units, as the README's table says", () => {
   test("a change of state moves no payload", async () => {
     const begin = update(null, 2, { append: [sized(1, 300_000)] });
     expect(await cost(() => store.updateMessages("moves", begin))).toBe(
-      "PutItem BatchWriteItem Transact(3): 0 read, 298 write",
+      "PutItem BatchWriteItem Transact(4): 0 read, 298 write",
     );
     const evict = update(begin.version, 2, { move: [{ seq: 1, to: "evicted" }] });
     expect(await cost(() => store.updateMessages("moves", evict))).toBe("PutItem: 0 read, 1 write");
@@ -177,7 +217,7 @@ describe("operations and units, as the README's table says", () => {
   test("a message of 1 MB is not written at the double price of a transaction", async () => {
     const begin = update(null, 2, { append: [sized(1, 1024 * 1024)] });
     expect(await cost(() => store.updateMessages("large", begin))).toBe(
-      "PutItem BatchWriteItem Transact(3): 0 read, 1031 write",
+      "PutItem BatchWriteItem Transact(4): 0 read, 1031 write",
     );
     expect(await cost(() => store.getMessages("large"))).toBe("GetItem Query: 258 read, 0 write");
     // Nothing is staged: its parts go once the update is in place.
@@ -461,4 +501,6 @@ test("a delete leaves nothing in the database", async () => {
   expect(await itemsIn(client, tableName, "memory:gone")).toEqual([]);
   expect(await itemsBeside(client, tableName, "gone")).toEqual([]);
   expect(await itemsIn(client, tableName, "owner:gone")).toEqual([]);
+  expect(await newestBeside(client, tableName, "gone")).toEqual([]);
+  expect(await itemsIn(client, tableName, "newest:owner:gone")).toEqual([]);
 });

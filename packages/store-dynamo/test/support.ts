@@ -59,7 +59,7 @@ export interface OwnTable {
   /** Of the test's own, to look into the table or to be wrapped. */
   readonly client: DynamoDBClient;
   /** A store with a client of its own. */
-  readonly open: (options?: { ttlMs?: number }) => DynamoStore;
+  readonly open: (options?: { ttlMs?: number; activityMs?: number; prefix?: string }) => DynamoStore;
 }
 
 /** A table for the tests of a file, and what they use it with; all of it is closed behind them. */
@@ -276,9 +276,19 @@ export async function itemsBeside(
   memoryId: string,
   prefix = "",
 ): Promise<Item[]> {
-  const partitions = Array.from({ length: 8 }, (_, shard) => `${prefix}all:${shard}`);
-  const found = await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)));
-  return found.flat().filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
+  const items = await itemsOfShards(client, table, `${prefix}all`);
+  return items.filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
+}
+
+/** The entries of the listing of all memories by activity. */
+export async function newestBeside(client: DynamoDBClient, table: string, memoryId: string): Promise<Item[]> {
+  const items = await itemsOfShards(client, table, "newest:all");
+  return items.filter((item) => item.sk?.S?.slice(17).startsWith(`${memoryId}/`));
+}
+
+async function itemsOfShards(client: DynamoDBClient, table: string, name: string): Promise<Item[]> {
+  const partitions = Array.from({ length: 8 }, (_, shard) => `${name}:${shard}`);
+  return (await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)))).flat();
 }
 
 /**

@@ -86,6 +86,13 @@ export function migrationsOf({ schema, memories, messages, own }: Identifiers): 
     `alter table ${memories} add column sweep_at timestamptz default '-infinity';`,
     // Others read meanwhile; who writes waits until each head has been looked at, about a second a million.
     `create index ${own("memories_sweep_idx")} on ${memories} (sweep_at, memory_key) where sweep_at is not null;`,
+    // What the application says about a conversation; and its last activity, as coarsely as writes note it, since its indexes
+    // are touched whenever it changes. No row is written here: what is there already counts as never active, until the next
+    // write. One that is begun by who does not know the column is active as it begins.
+    `alter table ${memories} add column data text, add column active_at timestamptz not null default '-infinity';
+    alter table ${memories} alter column active_at set default statement_timestamp();`,
+    `create index ${own("active_idx")} on ${memories} (active_at, memory_key);`,
+    `create index ${own("owner_active_idx")} on ${memories} (owner, active_at, memory_key) where owner is not null;`,
   ];
 }
 

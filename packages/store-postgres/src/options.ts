@@ -40,6 +40,11 @@ export type PostgresStoreOptions = PostgresConnection & {
   readonly prefix?: string | undefined;
   /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
 };
 
 /** Options with every default filled in. */
@@ -48,6 +53,7 @@ export interface NormalOptions {
   readonly schema: string;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
+  readonly activityMs: number;
 }
 
 /** Postgres silently truncates longer identifiers, so that two prefixes could share a table. */
@@ -66,6 +72,7 @@ const rules = {
     ),
     prefix: optional(nameText({ maxBytes: maxIdentifierBytes - longestSuffix }), "turnkeep_"),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, 60_000),
   } satisfies Fields<Omit<PostgresStoreOptions, keyof PostgresConnection>>,
 };
 

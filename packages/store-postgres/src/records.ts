@@ -11,13 +11,16 @@ import {
 
 /**
  * A message, whose `key` is its seq, time and id; or the head, whose `key` is a mark, its next seq, its live ranges and
- * its version, and whose `meta` is a mark and the owner. Drivers take time for each column, so there are few.
+ * its version, and whose `meta` is a mark and the owner; or the memory's data, whose `key` is {@link dataKey}. Drivers take
+ * time for each column, so there are few.
  */
 export interface KeyedRow {
   readonly key: string;
   readonly payload: string | null;
   readonly meta: string | null;
 }
+
+export const dataKey = "+";
 
 /** A message and its state; or the head, whose `key` is the live ranges within the page. */
 export type HistoryRow = KeyedRow & { readonly state: MessageState | "head" };
@@ -33,12 +36,13 @@ export interface RemovedRow {
   readonly state: "removed" | "present" | "expired";
 }
 
-/** A memory in a listing; `key` is its position there. */
+/** A memory in a listing. */
 export interface ListRow {
-  readonly key: string;
+  readonly position: string;
   readonly id: string;
   readonly owner: string | null;
   readonly updated: string;
+  readonly data: string | null;
 }
 
 /** A column that the statement returns behind a mark. */
@@ -48,14 +52,14 @@ function unmarked(text: string): string {
 
 /** The snapshot from the rows of a read: the head's and those of live messages. */
 export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot | undefined {
-  const isHead = ({ key }: KeyedRow): boolean => key.startsWith("=");
-  const head = rows.find(isHead);
+  const head = rows.find(({ key }) => key.startsWith("="));
   if (head === undefined) return undefined;
+  const data = rows.find(({ key }) => key === dataKey);
   const [next, live, version] = threeOf(unmarked(head.key));
   const owner = head.meta && unmarked(head.meta);
-  const stored = { version, nextSeq: Number(next), owner, head: head.payload };
+  const stored = { version, nextSeq: Number(next), owner, head: head.payload, data: data?.payload };
   if (version === known) return memorySnapshot(stored, undefined);
-  const messages = rows.filter((row) => !isHead(row)).map(messageOf);
+  const messages = rows.filter((row) => row !== head && row !== data).map(messageOf);
   messages.push(...lostIn(live, messages).map((seq) => unreadableMessage(seq)));
   // An index yields them in this order, but the statement does not promise it.
   messages.sort((a, b) => a.seq - b.seq);
@@ -140,11 +144,12 @@ export function removedOf([row]: readonly RemovedRow[]): RemovedRow | undefined 
   return row && { ...row, version: unmarked(row.version) };
 }
 
-export function listedOf({ key, id, owner, updated }: ListRow): ListedMemory {
+export function listedOf({ position, id, owner, updated, data }: ListRow): ListedMemory {
   return {
     memoryId: unmarked(id),
     owner: owner === null ? undefined : unmarked(owner),
     updatedAt: Number(updated),
-    position: key,
+    data,
+    position,
   };
 }

@@ -1,7 +1,14 @@
-import type { NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { NormalHistoryQuery, NormalListQuery } from "@turnkeep/core/store-kit";
 import type { Identifiers } from "./migrations.ts";
 import { Parameters } from "./parameters.ts";
-import type { HistoryRow, KeyedRow, ListRow, LookRow, RemovedRow } from "./records.ts";
+import {
+  dataKey,
+  type HistoryRow,
+  type KeyedRow,
+  type ListRow,
+  type LookRow,
+  type RemovedRow,
+} from "./records.ts";
 
 /** One statement. Parameters and columns are texts that it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
@@ -46,6 +53,31 @@ const columns = "m.seq || ' ' || m.created_at || ' ' || m.id as key, m.payload, 
 const stateBy = (live: string): string =>
   `case when ${live} @> m.seq then 'live' when m.superseded then 'superseded' else 'evicted' end`;
 
+/** How a listing is ordered: a memory's position as a text, which ones stand behind a position, and in which order. */
+interface Ordering {
+  readonly position: string;
+  readonly behind: string;
+  readonly by: string;
+}
+
+function byBeginning(p: Parameters, after = "0"): Ordering {
+  return {
+    position: "h.memory_key::text",
+    behind: `h.memory_key > ${p.integer(after)}`,
+    by: "h.memory_key",
+  };
+}
+
+/** A position is the memory's key, and its activity in seconds since the epoch. */
+function byActivity(p: Parameters, after = "0 infinity"): Ordering {
+  const [key, at] = after.split(" ");
+  return {
+    position: "h.memory_key || ' ' || extract(epoch from h.active_at)",
+    behind: `(h.active_at, h.memory_key) < (to_timestamp(${p.text(at)}::float8), ${p.integer(key)})`,
+    by: "h.active_at desc, h.memory_key desc",
+  };
+}
+
 /** The statements that read and delete. Each is its own transaction and needs no session. */
 export class Statements {
   readonly #memories: string;
@@ -64,10 +96,12 @@ export class Statements {
         h.head as payload, ${marked("h.owner", "meta")}
       from head h
       union all
+      select '${dataKey}', h.data, null from head h where h.data is not null
+      union all
       select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
   }
 
-  /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
+  /** No row: no such memory. Only the head and data: no live messages, or the memory is at the known version. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
     return { text: this.#read, values: [memoryId, known ?? null], recurs: true };
   }
@@ -141,16 +175,19 @@ export class Statements {
       ${ranges} select state, key, payload, meta from page`);
   }
 
-  /** In the order in which the memories began, after that key. One row beyond the limit: there are more. */
-  list(owner: string | undefined, after: string, limit: number): Statement<ListRow> {
+  /**
+   * In the order in which the memories began, or by the activity that was noted last. One row beyond the limit: there are
+   * more.
+   */
+  list({ owner, order, after, limit }: NormalListQuery): Statement<ListRow> {
     const p = new Parameters();
+    const { position, behind, by } = order === "newest" ? byActivity(p, after) : byBeginning(p, after);
     return p.statement(`
-      select h.memory_key::text as key, ${marked("h.memory_id", "id")}, ${marked("h.owner", "owner")},
-        floor(extract(epoch from h.updated_at) * 1000)::bigint::text as updated
+      select ${position} as position, ${marked("h.memory_id", "id")}, ${marked("h.owner", "owner")},
+        floor(extract(epoch from h.updated_at) * 1000)::bigint::text as updated, h.data
       from ${this.#memories} h
-      where h.memory_key > ${p.integer(after)} and ${present}
-        ${owner === undefined ? "" : `and h.owner = ${p.text(owner)}`}
-      order by h.memory_key limit ${limit + 1}`);
+      where ${behind} and ${present} ${owner === undefined ? "" : `and h.owner = ${p.text(owner)}`}
+      order by ${by} limit ${limit + 1}`);
   }
 
   /**

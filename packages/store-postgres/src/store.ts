@@ -8,8 +8,11 @@ import { hiddenError, storeName } from "./refusals.ts";
 import { Statements, type SweepPlace, type SweepRow, sweepBatch } from "./sql.ts";
 import { Updates } from "./updates.ts";
 
-/** A memory's key, which a cursor contains. */
-const key = /^[1-9]\d{0,17}$/;
+/** What a cursor contains: a memory's key, and its activity in seconds since the epoch, or before all times. */
+const positions = {
+  stored: /^[1-9]\d{0,17}$/,
+  newest: /^[1-9]\d{0,17} (?:-Infinity|\d{1,12}(?:\.\d{1,6})?)$/,
+};
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
@@ -49,20 +52,21 @@ export interface PostgresStore extends ChatMemoryStore {
  * ```
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
+  const { connection: place, schema, prefix, ttlMs, activityMs } = normalizeOptions(options);
   const identifiers = identifiersOf(schema, prefix);
   const sql = new Statements(identifiers);
-  const updates = new Updates(identifiers, ttlMs);
+  const updates = new Updates(identifiers, ttlMs, activityMs);
   const definition = {
     name: storeName,
     connection: connect(place, `schema ${show(schema)} with prefix ${show(prefix)}`),
-    position: key,
+    positions,
     capabilities: Object.freeze({
       durable: isDurable(place),
       // A folder is opened by one store at a time.
       shared: place.folder === undefined,
       history: true,
       list: true,
+      newest: true,
       ttl: true,
       delta: true,
       readSteps: 1 as const,
@@ -113,8 +117,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       return pageOf(rows, lost, query);
     },
 
-    async list({ run }, { owner, after = "0", limit }) {
-      return (await run(sql.list(owner, after, limit))).map(listedOf);
+    async list({ run }, query) {
+      return (await run(sql.list(query))).map(listedOf);
     },
 
     async sweep({ run }) {

@@ -13,41 +13,73 @@ const allChanged = `1 / (not exists (select from head) or (select count(*) from 
 /** With more messages there are too many texts for a connection to keep. */
 const mostInserted = 4;
 
+/**
+ * The part of a statement that writes the head. The usual one takes no parameters for what few updates change; `more` sets the
+ * owner, the data and a time to live of the update's own.
+ */
+interface Head {
+  readonly text: string;
+  /**
+   * The whole statements by the number of messages, up to {@link mostInserted}. Made once: that takes longer than to fill one
+   * in, and an identical string is found faster by its name.
+   */
+  readonly whole: Map<number, string>;
+}
+
 /** The statements that update a memory. */
 export class Updates {
   readonly #memories: string;
   readonly #messages: string;
-  /** A new head, behind the values of {@link beginning}. */
-  readonly #begun: string;
-  /** The change of the head `h`, behind the values of {@link headChange}; more conditions may be added. */
-  readonly #headChange: string;
+  readonly #ttlMs: number | undefined;
+  /** A new head, behind the values of {@link beginning}; `more`: and the data and the time to live. */
+  readonly #begun: { readonly usual: Head; readonly more: Head };
   /**
-   * The texts of beginnings and appends by the number of messages, up to {@link mostInserted}. Made once: that takes longer than
-   * to fill one in, and an identical string is found faster by its name.
+   * The change of the head `h`, behind the values of {@link headChange}; `more`: and the owner, the data and the time to live.
+   * More conditions may be added.
    */
-  readonly #texts = { begin: new Map<number, string>(), append: new Map<number, string>() };
+  readonly #changed: { readonly usual: Head; readonly more: Head };
 
-  constructor({ memories, messages }: Identifiers, ttlMs: number | undefined) {
+  constructor({ memories, messages }: Identifiers, ttlMs: number | undefined, activityMs: number) {
     this.#memories = memories;
     this.#messages = messages;
-    const expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
-    // A write prolongs the life of a memory. When a sweep looks at it stays, unless that were too late.
-    const swept = ttlMs === undefined ? "" : `, sweep_at = least(h.sweep_at, ${expiry})`;
+    this.#ttlMs = ttlMs;
+    const after = (ms: number | string): string => `${now} + ${ms} * interval '1 millisecond'`;
+    const expiry = ttlMs === undefined ? "null" : after(ttlMs);
     // The insert reads what the delete returns, so it runs after it.
-    this.#begun = `
+    const begun = (expiry: string, column = "", value = ""): Head => ({
+      text: `
       with expired as (
         delete from ${memories} h where h.memory_id = $1::text and not ${present} returning 1),
       head as (
         insert into ${memories} as h
-          (memory_id, owner, version, next_seq, head, live, updated_at, expires_at, sweep_at)
-        select $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::int8multirange, ${now}, ${expiry}, ${expiry}
+          (memory_id, owner, version, next_seq, head, live, ${column}updated_at, expires_at, sweep_at)
+        select $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::int8multirange, ${value}${now}, ${expiry}, ${expiry}
         from (select count(*) from expired) as cleared
-        on conflict (memory_id)`;
-    this.#headChange = `
+        on conflict (memory_id)`,
+      whole: new Map(),
+    });
+    this.#begun = { usual: begun(expiry), more: begun(after("$8::bigint"), "data, ", "$7::text, ") };
+    // Indexed, so it stays as it is until it is too old.
+    const activity = `case when h.active_at + ${activityMs} * interval '1 millisecond' > ${now} then h.active_at else ${now} end`;
+    const changed = (expiry: string, more = ""): Head => ({
+      text: `
       update ${memories} h
       set version = $3::text, next_seq = $4::bigint, head = coalesce($5::text, h.head),
-        live = h.live - $7::int8multirange + $8::int8multirange, updated_at = ${now}, expires_at = ${expiry}${swept}
-      where h.memory_id = $1::text and h.version = $2::text and ${present} and h.next_seq <= $6::bigint`;
+        live = h.live - $7::int8multirange + $8::int8multirange, updated_at = ${now},
+        active_at = ${activity}, expires_at = ${expiry}${more}
+      where h.memory_id = $1::text and h.version = $2::text and ${present} and h.next_seq <= $6::bigint`,
+      whole: new Map(),
+    });
+    // A write prolongs the life of a memory. When a sweep looks at it stays, unless that were too late.
+    const swept = (expiry: string): string => `, sweep_at = least(h.sweep_at, ${expiry})`;
+    const own = after("$11::bigint");
+    this.#changed = {
+      usual: changed(expiry, ttlMs === undefined ? "" : swept(expiry)),
+      more: changed(
+        own,
+        `, owner = coalesce($9::text, h.owner), data = coalesce($10::text, h.data)${swept(own)}`,
+      ),
+    };
   }
 
   /**
@@ -84,15 +116,16 @@ export class Updates {
 
   /** Begins a memory, also in place of an expired one. */
   #begin(memoryId: string, update: FoldedUpdate, otherwise: string): Statement<unknown> {
-    const { insert } = update;
+    const { insert, data, ttlMs } = update;
+    const isUsual = data === undefined && ttlMs === undefined;
+    const head = isUsual ? this.#begun.usual : this.#begun.more;
     const p = new Parameters(beginning(memoryId, update));
+    if (!isUsual) p.values.push(data ?? null, this.#livesFor(update));
     // A row that was there before has been locked, which its `xmax` says.
     const textOf = (): string => `
-      ${this.#begun} ${otherwise} returning h.memory_key, h.xmax = 0 as is_new)
+      ${head.text} ${otherwise} returning h.memory_key, h.xmax = 0 as is_new)
       ${insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head"} where head.is_new`;
-    return otherwise === "do nothing"
-      ? this.#recurring(this.#texts.begin, p, insert, textOf)
-      : p.statement(textOf());
+    return otherwise === "do nothing" ? this.#recurring(head, p, insert, textOf) : p.statement(textOf());
   }
 
   /**
@@ -101,13 +134,33 @@ export class Updates {
    */
   #append(memoryId: string, update: FoldedUpdate): Statement<unknown> {
     const { insert, setState } = update;
-    const p = new Parameters(headChange(memoryId, update, seqsOf(setState), liveIn(insert)));
-    const head = `${this.#headChange} and h.live @> $7::int8multirange`;
-    return this.#recurring(this.#texts.append, p, insert, () =>
+    const { head, p } = this.#headChange(memoryId, update, seqsOf(setState), liveIn(insert));
+    const text = `${head.text} and h.live @> $7::int8multirange`;
+    return this.#recurring(head, p, insert, () =>
       insert.length === 0
-        ? head
-        : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`,
+        ? text
+        : `with head as (${text} returning h.memory_key) ${this.#inserted(p, insert)}`,
     );
+  }
+
+  /** The change of the head with its first parameters. */
+  #headChange(
+    memoryId: string,
+    update: FoldedUpdate,
+    leaving: readonly number[],
+    coming: readonly number[],
+  ): { readonly head: Head; readonly p: Parameters } {
+    const { owner, data, ttlMs } = update;
+    const p = new Parameters(headChange(memoryId, update, leaving, coming));
+    if (owner === undefined && data === undefined && ttlMs === undefined)
+      return { head: this.#changed.usual, p };
+    p.values.push(owner ?? null, data ?? null, this.#livesFor(update));
+    return { head: this.#changed.more, p };
+  }
+
+  /** How many milliseconds the memory lives from this update on; null: for ever. */
+  #livesFor({ ttlMs = this.#ttlMs }: FoldedUpdate): string | null {
+    return ttlMs?.toString() ?? null;
   }
 
   /**
@@ -117,7 +170,7 @@ export class Updates {
   #change(memoryId: string, update: FoldedUpdate, lost: readonly number[]): Statement<object> {
     const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
     const coming = liveIn([...update.insert, ...update.moved]);
-    const p = new Parameters(headChange(memoryId, update, seqsOf(leaving), coming));
+    const { head, p } = this.#headChange(memoryId, update, seqsOf(leaving), coming);
     const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
     const agrees =
@@ -137,7 +190,7 @@ export class Updates {
           where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = $1::text)
             and m.seq = r.seq
           offset 0) as m on true)`,
-      `head as (${this.#headChange} and ${agrees} returning h.memory_key)`,
+      `head as (${head.text} and ${agrees} returning h.memory_key)`,
       // A row's location is valid as long as the version is, which the head has just confirmed.
       `changed as (
         update ${this.#messages} m set superseded = c.state = 'superseded'${replaced.length > 0 ? rewritten : ""}
@@ -160,19 +213,19 @@ export class Updates {
 
   /** The statement with a text that is known, if it adds few messages, and else with one of its own; `textOf` adds their values. */
   #recurring(
-    texts: Map<number, string>,
+    { whole }: Head,
     p: Parameters,
     insert: FoldedUpdate["insert"],
     textOf: () => string,
   ): Statement<unknown> {
     if (insert.length > mostInserted) return p.statement(textOf());
-    const known = texts.get(insert.length);
+    const known = whole.get(insert.length);
     if (known !== undefined) {
       p.addRows(insert);
       return p.statement(known, true);
     }
     const text = textOf();
-    texts.set(insert.length, text);
+    whole.set(insert.length, text);
     return p.statement(text, true);
   }
 }

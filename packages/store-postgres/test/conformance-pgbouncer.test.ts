@@ -1,6 +1,7 @@
+import { cases } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type PgBouncer, startPgBouncer } from "@turnkeep/servers";
-import { appendUntilDone, partOfTheKit, serverGroups } from "@turnkeep/store-tests";
+import { appendUntilDone, partOfTheKit, serverGroups, withoutTheLongest } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
@@ -34,8 +35,11 @@ test("migrates once for many at once", async () => {
 // calls begin and end.
 describeConformance(
   "Postgres behind PgBouncer in transaction mode",
-  { create: ({ ttlMs }) => postgresStore({ url, ttlMs }), ...rawAccess(() => direct) },
-  { groups: partOfTheKit([...serverGroups, "list", "payloads", "isolation"]) },
+  { create: (options) => postgresStore({ url, ...options }), ...rawAccess(() => direct) },
+  {
+    cases: withoutTheLongest(cases),
+    groups: partOfTheKit([...serverGroups, "list", "payloads", "isolation"]),
+  },
 );
 
 test("more clients than PgBouncer has connections append to one memory, and all land", async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import type { HarnessCreateOptions } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { message, partOfTheKit, serverGroups, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,8 +22,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function storeIn(client: PGlite, ttlMs?: number): Promise<PostgresStore> {
-  const store = postgresStore({ client, ttlMs });
+async function storeIn(client: PGlite, options: HarnessCreateOptions = {}): Promise<PostgresStore> {
+  const store = postgresStore({ client, ...options });
   await store.migrate();
   return store;
 }
@@ -31,7 +32,7 @@ async function storeIn(client: PGlite, ttlMs?: number): Promise<PostgresStore> {
 describeConformance(
   "PGlite in a folder",
   {
-    create: ({ ttlMs }) => storeIn(onDisk, ttlMs),
+    create: (options) => storeIn(onDisk, options),
     async reopen() {
       await onDisk.close();
       onDisk = await PGlite.create(folder);
@@ -45,7 +46,7 @@ describeConformance(
 describeConformance(
   "PGlite in memory",
   {
-    create: ({ ttlMs }) => storeIn(inMemory, ttlMs),
+    create: (options) => storeIn(inMemory, options),
     ...rawAccess(() => inMemory),
   },
   { groups: ["basic", "versions", "lifecycle"] },

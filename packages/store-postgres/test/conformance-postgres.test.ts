@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([pool.end(), oldestPool.end()]));
 
 describeConformance("Postgres, by a url", {
-  create: ({ ttlMs }) => postgresStore({ url, ttlMs }),
+  create: (options) => postgresStore({ url, ...options }),
   ...rawAccess(() => pool),
   ...serverAccess(
     () => pool,
@@ -33,7 +33,7 @@ describeConformance("Postgres, by a url", {
 describeConformance(
   "Postgres, by one pool that all stores share",
   {
-    create: ({ ttlMs }) => postgresStore({ client: pool, ttlMs }),
+    create: (options) => postgresStore({ client: pool, ...options }),
     ...rawAccess(() => pool),
   },
   { groups: ["basic", "versions", "replay", "payloads", "errors", "lifecycle"] },
@@ -42,7 +42,7 @@ describeConformance(
 describeConformance(
   "Postgres, by a pool of the oldest pg",
   {
-    create: ({ ttlMs }) => postgresStore({ client: oldestPool, ttlMs }),
+    create: (options) => postgresStore({ client: oldestPool, ...options }),
     ...rawAccess(() => oldestPool),
   },
   { groups: ["basic", "versions", "replay", "payloads", "errors", "lifecycle"] },

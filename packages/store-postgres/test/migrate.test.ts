@@ -11,7 +11,7 @@ import {
   throwMigrationError,
 } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, storeBeforeSweepAt, withClient } from "./support.ts";
+import { openPool, storeBefore, withClient } from "./support.ts";
 
 const names = identifiersOf("public", "turnkeep_");
 const steps = migrationsOf(names);
@@ -121,7 +121,7 @@ test.each(["read committed", "repeatable read", "serializable"])(
       await pool.query(`alter database ${database} reset default_transaction_isolation`);
     }
     const applied = await pool.query("select number from chat.turnkeep_migrations");
-    expect(applied.rows.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(applied.rows.map(({ number }) => number).sort()).toEqual(steps.map((_, index) => index + 1));
   },
 );
 
@@ -183,8 +183,9 @@ describe("tables of the version whose trigger deleted as the caller", () => {
     await migrateTo(withTrigger);
     const store = postgresStore({ client: pool });
     const begin = update(null, 4, { owner: "o", head: "1", append: messages(1, 3) });
-    await storeBeforeSweepAt(pool).updateMessages("a", begin);
-    const before = await store.getMessages("a");
+    const earlier = storeBefore("sweep_at", pool);
+    await earlier.updateMessages("a", begin);
+    const before = await earlier.getMessages("a");
     await leaveOrphans();
     await store.migrate();
     await expectMigrated();
@@ -212,7 +213,7 @@ describe("tables of the version whose trigger deleted as the caller", () => {
       }
       return calls;
     };
-    const users = stores.map(() => storeBeforeSweepAt(pool)).map(use);
+    const users = stores.map(() => storeBefore("sweep_at", pool)).map(use);
     await Promise.all(stores.map((store) => store.migrate())).finally(() => {
       migrating = false;
     });
@@ -270,7 +271,7 @@ describe("tables of the version whose sweep looked at every memory", () => {
     await migrateTo(withoutIndex);
     await fill(500);
     const stores = Array.from({ length: 4 }, () => postgresStore({ url }));
-    const before = storeBeforeSweepAt(pool);
+    const before = storeBefore("sweep_at", pool);
     let migrating = true;
     const use = async (_: unknown, user: number): Promise<void> => {
       for (let call = 0; migrating || call < 20; call++) {
@@ -289,6 +290,71 @@ describe("tables of the version whose sweep looked at every memory", () => {
     const swept = await Promise.all(stores.map((store) => store.sweep()));
     expect(swept.reduce((sum, { removed }) => sum + removed, 0)).toBe(500);
     expect(await sweepTimes()).toMatchObject([{ known: true }, { known: true }, { known: true }]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
+
+describe("tables of the version that noted no activity", () => {
+  const withoutActivity = steps.slice(0, 5);
+
+  async function newest(store: PostgresStore, limit?: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.listMemories({ owner: "ann", order: "newest", limit, cursor });
+      ids.push(...page.memories.map(({ memoryId }) => memoryId));
+      cursor = page.cursor;
+      if (cursor === undefined) return ids;
+    }
+  }
+
+  test("list what is there in the order in which it began, until it is written to", async () => {
+    await migrateTo(withoutActivity);
+    const earlier = storeBefore("data", pool);
+    const begun = ["a", "b", "c"].map((memoryId) => ({
+      memoryId,
+      begin: update(null, 2, { owner: "ann", append: [message(1)] }),
+    }));
+    for (const { memoryId, begin } of begun) await earlier.updateMessages(memoryId, begin);
+    const store = postgresStore({ client: pool });
+    await store.migrate();
+    expect(await newest(store, 1)).toEqual(["c", "b", "a"]);
+    const version = begun[0]?.begin.version ?? null;
+    const titled = update(version, 3, { append: [message(2)], data: '{"title":"x"}' });
+    await store.updateMessages("a", titled);
+    expect(await newest(store, 1)).toEqual(["a", "c", "b"]);
+    expect(await store.getMessages("a")).toMatchObject({ owner: "ann", data: '{"title":"x"}' });
+    // The version before goes on, and what it begins comes first at once.
+    await earlier.updateMessages("a", update(titled.version, 4, { append: [message(3)] }));
+    await earlier.updateMessages("d", update(null, 2, { owner: "ann", append: [message(1)] }));
+    expect(await newest(store, 1)).toEqual(["d", "a", "c", "b"]);
+    expect(await store.getMessages("a")).toMatchObject({ data: '{"title":"x"}', messages: messages(1, 3) });
+  });
+
+  test("are migrated by many at once while others write and read, and no call fails", async () => {
+    await migrateTo(withoutActivity);
+    const stores = Array.from({ length: 4 }, () => postgresStore({ url }));
+    const earlier = storeBefore("data", pool);
+    let migrating = true;
+    const use = async (_: unknown, user: number): Promise<number> => {
+      let calls = 0;
+      for (; migrating || calls < 20; calls++) {
+        const memoryId = `${user} ${calls}`;
+        const begin = update(null, 3, { owner: "ann", append: messages(1, 2) });
+        await earlier.updateMessages(memoryId, begin);
+        const move = [{ seq: 1, to: "superseded" as const }];
+        await earlier.updateMessages(memoryId, update(begin.version, 4, { append: [message(3)], move }));
+        expect((await earlier.getMessages(memoryId)).messages).toEqual(messages(2, 3));
+      }
+      return calls;
+    };
+    const users = stores.map(use);
+    await Promise.all(stores.map((store) => store.migrate())).finally(() => {
+      migrating = false;
+    });
+    const calls = await Promise.all(users);
+    expect(await newest(stores[0] as PostgresStore)).toHaveLength(
+      calls.reduce((sum, count) => sum + count, 0),
+    );
     await Promise.all(stores.map((store) => store.close()));
   });
 });

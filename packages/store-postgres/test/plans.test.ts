@@ -204,6 +204,24 @@ describe.each(["live", "evicted"])(
       expect(plan.fetched("turnkeep_memories")).toBe(11);
     });
 
+    test("a page of the newest goes by an index, an owner's by their own, and sorts nothing", async () => {
+      await pool.query(
+        "update turnkeep_memories set owner = 'ann', active_at = active_at - memory_key * interval '1 second' where memory_key % 5 = 0",
+      );
+      await pool.query("analyze turnkeep_memories");
+      for (const owner of [undefined, "ann"]) {
+        const index = owner === undefined ? "turnkeep_active_idx" : "turnkeep_owner_active_idx";
+        const query = { owner, order: "newest", limit: 20 } as const;
+        const first = await store.listMemories(query);
+        const firstPlan = await explain();
+        await store.listMemories({ ...query, cursor: first.cursor });
+        for (const plan of [firstPlan, await explain()]) {
+          expect(plan.indexes).toEqual([index]);
+          expect(plan.fetched("turnkeep_memories")).toBe(21);
+        }
+      }
+    });
+
     test("a change fetches the rows that it names", async () => {
       const { version } = await store.getMessages(memoryId);
       await store.updateMessages(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { identifiersOf, migrateStatements, migrationsOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, storeBeforeSweepAt } from "./support.ts";
+import { openPool, storeBefore } from "./support.ts";
 
 let admin: pg.Pool;
 let url: string;
@@ -138,6 +138,23 @@ describe.each([
     expect(await payloads()).toEqual([expect.stringContaining("of bob")]);
   });
 
+  test("a memory becomes another tenant's only by a role that may, and is then that one's alone", async () => {
+    const begin = update(null, 2, { owner: ann, data: "1", append: [message(1)] });
+    const [ofAnn, ofBob] = [storeOf(ann), storeOf(bob)];
+    await ofAnn.updateMessages("moves", begin);
+    const assign = update(begin.version, 2, { owner: bob });
+    await expect(ofAnn.updateMessages("moves", assign)).rejects.toMatchObject({ code: "STORE_REFUSED" });
+    expect(await ofAnn.getMessages("moves")).toMatchObject({ version: begin.version, owner: ann });
+    await postgresStore({ client: admin }).updateMessages("moves", assign);
+    for (const order of ["stored", "newest"] as const) {
+      expect(await ofAnn.listMemories({ order })).toEqual({ memories: [] });
+      expect((await ofBob.listMemories({ order })).memories).toMatchObject([
+        { memoryId: "moves", data: "1" },
+      ]);
+    }
+    expect(await ofAnn.getMessages("moves")).toMatchObject({ version: null });
+  });
+
   test("an owner that the policy does not let the tenant be is refused", async () => {
     const memory = memoriesOf(ann).get("of bob", { owner: bob });
     await expect(memory.add(user("not mine"))).rejects.toMatchObject({ code: "STORE_REFUSED" });
@@ -163,7 +180,7 @@ test("a migration as a role that sees only a part takes nothing for left behind,
   const [withTrigger] = migrateStatements(names, migrationsOf(names).slice(0, 1));
   await admin.query(`set role ${owner}; ${withTrigger?.text}; reset role`);
   const begin = update(null, 4, { owner: ann, append: messages(1, 3) });
-  await storeBeforeSweepAt(admin).updateMessages("a", begin);
+  await storeBefore("sweep_at", admin).updateMessages("a", begin);
   await admin.query(`${tenants} alter table turnkeep_memories force row level security;`);
   await expect(storeOf(owner).migrate()).rejects.toMatchObject({
     code: "STORE_NOT_READY",

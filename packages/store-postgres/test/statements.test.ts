@@ -56,7 +56,10 @@ describe.each([10, 3000])("statements for a memory of %i messages", (length) => 
     expect(await count(() => store.getMessages(memoryId))).toBe(1);
     expect(await count(() => store.getHistory(memoryId, { order: "descending" }))).toBe(1);
     expect(await count(() => store.getHistory(memoryId, { ids: ["m1", "none"] }))).toBe(1);
+    const described = update(everything.version, length + 3, { data: "{}", owner: "somebody", ttlMs: null });
+    expect(await count(() => store.updateMessages(memoryId, described))).toBe(1);
     expect(await count(() => store.listMemories({ owner: "nobody" }))).toBe(1);
+    expect(await count(() => store.listMemories({ owner: "somebody", order: "newest" }))).toBe(1);
     expect(await count(() => store.deleteMessages(memoryId))).toBe(1);
     expect(await count(() => store.sweep())).toBe(1);
   });
@@ -76,14 +79,20 @@ describe.each([10, 3000])("statements for a memory of %i messages", (length) => 
 });
 
 test("no parameter has a type for which a driver may have a form of its own, such as JSON", async () => {
-  const begin = update(null, 2001, { owner: "o", head: "{}", append: messages(1, 2000) });
+  const begin = update(null, 2001, { owner: "o", head: "{}", data: "{}", append: messages(1, 2000) });
   const replaced = update(begin.version, 2001, { replace: messages(101, 1500) });
   const move = messages(1, 100).map(({ seq }) => ({ seq, to: "removed" as const }));
   client.statements.length = 0;
   await store.updateMessages(memoryId, begin);
   await store.updateMessages(memoryId, replaced);
-  await store.updateMessages(memoryId, update(replaced.version, 2001, { move }));
+  const moved = update(replaced.version, 2001, { move });
+  await store.updateMessages(memoryId, moved);
+  await store.updateMessages(
+    memoryId,
+    update(moved.version, 2001, { data: "1", owner: "p", ttlMs: 1_000_000 }),
+  );
   await store.getHistory(memoryId, { ids: ["m1"] });
+  await store.listMemories({ owner: "p", order: "newest" });
   const types = new Set<string>();
   const single = await pool.connect();
   for (const { text } of client.statements) {
@@ -179,6 +188,11 @@ describe("statements that a connection keeps", () => {
       await send({ replace: live.slice(-1).map((one) => ({ ...one, payload })) });
     for (const count of [1, 2, 3, 4, 5, 16]) await supersede(count);
     expect(await kept()).toHaveLength(before.length + 4);
+    // An append to a memory with a time to live of its own, and one that says something about the conversation.
+    for (const over of [{ ttlMs: 1_000_000 }, { ttlMs: null }, { data: "1" }, { owner: "o" }]) {
+      for (const _ of [1, 2]) await send({ ...over, append: [message(next)] });
+    }
+    expect(await kept()).toHaveLength(before.length + 5);
   });
 
   test("are fifty texts at most for all stores over a pool, and the others go on in full", async () => {
@@ -289,6 +303,79 @@ test("a write by a store without ttlMs ends the expiry", async () => {
   expect(await expires()).toEqual({ expires_at: null });
 });
 
+interface Times {
+  /** In milliseconds after the last write, which the database's clock has noted. */
+  readonly expires: number | null;
+  readonly active: number;
+}
+
+async function times(): Promise<Times> {
+  const after = (column: string): string => `extract(epoch from ${column} - updated_at)::float8 * 1000`;
+  const found = await pool.query<Times>(
+    `select ${after("expires_at")} as expires, ${after("active_at")} as active
+     from turnkeep_memories where memory_id = $1`,
+    [memoryId],
+  );
+  return found.rows[0] as Times;
+}
+
+test("an update's own time to live comes before the store's, and the store's is back with the next", async () => {
+  const hour = 3_600_000;
+  const own = postgresStore({ client: pool, ttlMs: hour });
+  for (const append of [[], [message(1)]]) {
+    memoryId = randomUUID();
+    const nextSeq = append.length + 1;
+    let expected: string | null = null;
+    for (const [ttlMs, lives] of [
+      [1000, 1000],
+      [undefined, hour],
+      [2 * hour, 2 * hour],
+      [null, null],
+      [undefined, hour],
+      [1, 1],
+    ] as const) {
+      const next = update(expected, nextSeq, { ttlMs, append: expected === null ? append : [] });
+      await own.updateMessages(memoryId, next);
+      expected = next.version;
+      expect((await times()).expires).toBe(lives);
+    }
+    await pool.query("select pg_sleep(0.01)");
+    expect((await own.getMessages(memoryId)).version).toBeNull();
+    expect(await store.sweep()).toEqual({ removed: 1 });
+  }
+});
+
+test("the last activity is noted by the database's clock, when what was noted is too old", async () => {
+  const begin = update(null, 2, { owner: "o", append: [message(1)] });
+  await store.updateMessages(memoryId, begin);
+  expect((await times()).active).toBe(0);
+  let { version } = begin;
+  let seq = 2;
+  const append = async (by: PostgresStore = store): Promise<void> => {
+    const next = update(version, seq + 1, { append: [message(seq++)] });
+    await by.updateMessages(memoryId, next);
+    version = next.version;
+  };
+  const makeOlder = (ms: number): Promise<unknown> =>
+    pool.query(
+      "update turnkeep_memories set active_at = active_at - $2 * interval '1 millisecond' where memory_id = $1",
+      [memoryId, ms],
+    );
+  await append();
+  expect((await times()).active).toBeLessThan(0);
+  await makeOlder(60_000);
+  await append();
+  expect((await times()).active).toBe(0);
+  await makeOlder(5_000);
+  await append(postgresStore({ client: pool, activityMs: 1_000_000 }));
+  expect((await times()).active).toBeLessThan(-5_000);
+  await append(postgresStore({ client: pool, activityMs: 5_000 }));
+  expect((await times()).active).toBe(0);
+  await makeOlder(60_000);
+  await store.updateMessages(memoryId, update(version, seq, { data: "1" }));
+  expect((await times()).active).toBe(0);
+});
+
 describe("when a sweep looks at a memory", () => {
   const hour = 3_600_000;
 
@@ -330,11 +417,16 @@ describe("when a sweep looks at a memory", () => {
     expect((await own.getMessages(memoryId)).messages).toEqual(messages(1, 2));
   });
 
-  test.each([hour, undefined])("comes forward where a write shortens its life (from %s)", async (ttlMs) => {
+  test.each([
+    [hour, { ttlMs: 1 }, {}],
+    [undefined, { ttlMs: 1 }, {}],
+    [hour, {}, { ttlMs: 1 }],
+    [undefined, {}, { ttlMs: 1 }],
+  ])("comes forward where a write shortens its life (from %s, %j, %j)", async (ttlMs, options, own) => {
     const begin = update(null, 2, { append: [message(1)] });
     await postgresStore({ client: pool, ttlMs }).updateMessages(memoryId, begin);
-    const short = postgresStore({ client: pool, ttlMs: 1 });
-    await short.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+    const short = postgresStore({ client: pool, ...options });
+    await short.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)], ...own }));
     await pool.query("select pg_sleep(0.01)");
     expect(await short.sweep()).toEqual({ removed: 1 });
     const left = await pool.query("select from turnkeep_memories where memory_id = $1", [memoryId]);

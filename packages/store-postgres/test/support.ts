@@ -19,10 +19,14 @@ export function recording(client: PostgresClient): RecordingClient {
   };
 }
 
-/** A store without `ttlMs` as it was before memories had a `sweep_at`, which its statements do not name. */
-export function storeBeforeSweepAt(client: PostgresClient): PostgresStore {
-  const before = (text: string): string =>
+/** A store without `ttlMs` as it was before memories had that column, or a later one, which its statements do not name. */
+export function storeBefore(column: "sweep_at" | "data", client: PostgresClient): PostgresStore {
+  const withoutData = (text: string): string =>
+    text.replace(/\s+active_at = case .* end,/, "").replace(/union all\s+select '\+', h\.data.*\n/, "");
+  const withoutSweepAt = (text: string): string =>
     text.replace("expires_at, sweep_at)", "expires_at)").replace(", null, null\n", ", null\n");
+  const before = (text: string): string =>
+    column === "data" ? withoutData(text) : withoutSweepAt(withoutData(text));
   return postgresStore({ client: { query: (text, values) => client.query(before(text), values) } });
 }
 
@@ -95,7 +99,7 @@ async function placesOf(client: PostgresClient, memoryId: string): Promise<Place
   const { rows } = await client.query(
     `select 'turnkeep_memories' as table, c.name, h.memory_key::text as key, null as seq, c.text
      from turnkeep_memories h
-     cross join lateral (values ('version', h.version), ('owner', h.owner), ('head', h.head)) as c (name, text)
+     cross join lateral (values ('version', h.version), ('owner', h.owner), ('head', h.head), ('data', h.data)) as c (name, text)
      where h.memory_id = $1 and c.text is not null
      union all
      select 'turnkeep_messages', c.name, m.memory_key::text, m.seq::text, c.text

@@ -65,6 +65,25 @@ export function migrationsOf({ memories, messages, live, own }: Identifiers): (r
         delete from ${live} where memory_key = old.memory_key;
       end`,
     ],
+    // What the application says about a conversation; and its last activity, as coarsely as writes note it. To SQLite a column
+    // is changed when a statement sets it, whatever the value, and each index of it is written. So writes do not set it: a
+    // trigger does, where what is noted has become older than the last writer wants it. It does so for writers who do not know
+    // these columns, too.
+    [
+      `alter table ${memories} add column data text`,
+      `alter table ${memories} add column active_at integer not null default 0`,
+      `alter table ${memories} add column activity_ms integer not null default 60000`,
+      `update ${memories} set active_at = updated_at`,
+      `create index ${own("memories_active_idx")} on ${memories} (active_at)`,
+      `create index ${own("memories_owner_active_idx")} on ${memories} (owner, active_at) where owner is not null`,
+      `create trigger ${own("note_beginning")} after insert on ${memories} when new.active_at = 0 begin
+        update ${memories} set active_at = new.updated_at where memory_key = new.memory_key;
+      end`,
+      `create trigger ${own("note_activity")} after update of updated_at on ${memories}
+        when new.active_at + new.activity_ms <= new.updated_at begin
+        update ${memories} set active_at = new.updated_at where memory_key = new.memory_key;
+      end`,
+    ],
   ];
 }
 

@@ -36,6 +36,11 @@ export type SqliteStoreOptions = SqliteConnection & {
   readonly prefix?: string | undefined;
   /** A memory expires after this many milliseconds without a write, by the clock of SQLite's machine. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
 };
 
 /** Options with every default filled in. */
@@ -43,6 +48,7 @@ export interface NormalOptions {
   readonly connection: SqliteConnection;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
+  readonly activityMs: number;
 }
 
 const rules = {
@@ -62,6 +68,7 @@ const rules = {
       "turnkeep_",
     ),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, 60_000),
   } satisfies Fields<Omit<SqliteStoreOptions, keyof SqliteConnection>>,
 };
 

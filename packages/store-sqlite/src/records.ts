@@ -8,12 +8,14 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 
+/** `payload` is the memory's data. */
 interface HeadRow {
   readonly seq: null;
   readonly version: string;
   readonly next: number;
   readonly owner: string | null;
   readonly head: string | null;
+  readonly payload: string | null;
 }
 
 /** `payload` is null: it is live, and somebody else has removed its row. */
@@ -38,12 +40,13 @@ export type LookRow = Pick<HeadRow, "version" | "next"> &
     | { readonly seq: number; readonly id: string | null; readonly state: MessageState }
   );
 
-/** A memory in a listing; `key` is its position there. */
+/** A memory in a listing. */
 export interface ListRow {
-  readonly key: number;
+  readonly position: string;
   readonly id: string;
   readonly owner: string | null;
   readonly updated: number;
+  readonly data: string | null;
 }
 
 /** What an id begins with that stands in for one that is lost. */
@@ -56,8 +59,8 @@ export function snapshotOf(
 ): MemorySnapshot | undefined {
   const head = rows.find((row) => row.seq === null);
   if (head === undefined) return undefined;
-  const { version, next: nextSeq, owner, head: text } = head;
-  const stored = { version, nextSeq, owner, head: text };
+  const { version, next: nextSeq, owner, head: text, payload: data } = head;
+  const stored = { version, nextSeq, owner, head: text, data };
   if (version === known) return memorySnapshot(stored, undefined);
   const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
   // An index yields them in this order, but the statement does not promise it.
@@ -92,6 +95,6 @@ export function storedOf(rows: readonly LookRow[]): {
   return { version: head?.version ?? null, stored: storedRows(head?.next ?? 1, named) };
 }
 
-export function listedOf({ key, id, owner, updated }: ListRow): ListedMemory {
-  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, position: String(key) };
+export function listedOf({ position, id, owner, updated, data }: ListRow): ListedMemory {
+  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, data, position };
 }

@@ -1,6 +1,12 @@
-import { type FoldedUpdate, type NormalHistoryQuery, namedSeqs } from "@turnkeep/core/store-kit";
+import {
+  type FoldedUpdate,
+  type NormalHistoryQuery,
+  type NormalListQuery,
+  namedSeqs,
+} from "@turnkeep/core/store-kit";
 import type { SqliteValue } from "./drivers.ts";
 import type { Identifiers } from "./migrations.ts";
+import type { NormalOptions } from "./options.ts";
 import { type HistoryRow, type ListRow, type LookRow, lostId, type SnapshotRow } from "./records.ts";
 
 /** One statement. A list is one JSON text, so its text is one of a few, and no limit of parameters is met. */
@@ -23,16 +29,34 @@ const state =
   "case when l.seq is not null then 'live' when m.superseded then 'superseded' else 'evicted' end";
 const inList = "in (select value from json_each(?))";
 
+/** How a listing is ordered: a position as a text of numbers, which memories stand behind one, and the one before all. */
+const orderings = {
+  stored: {
+    position: "cast(h.memory_key as text)",
+    behind: "h.memory_key > ?",
+    by: "h.memory_key",
+    start: "0",
+  },
+  newest: {
+    position: "h.active_at || ' ' || h.memory_key",
+    behind: "(h.active_at, h.memory_key) < (?, ?)",
+    by: "h.active_at desc, h.memory_key desc",
+    start: `${Number.MAX_SAFE_INTEGER} 0`,
+  },
+} as const;
+
 type Row = FoldedUpdate["insert"][number];
 
 /** The statements of the contract's methods. */
 export class Statements {
   readonly #names: Identifiers;
-  readonly #expiry: string;
+  readonly #ttlMs: number | undefined;
+  readonly #activityMs: number;
 
-  constructor(names: Identifiers, ttlMs: number | undefined) {
+  constructor(names: Identifiers, { ttlMs, activityMs }: Pick<NormalOptions, "ttlMs" | "activityMs">) {
     this.#names = names;
-    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs}`;
+    this.#ttlMs = ttlMs;
+    this.#activityMs = activityMs;
   }
 
   /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
@@ -42,7 +66,7 @@ export class Statements {
       with head as materialized (
         select h.* from ${memories} h where h.memory_id = ? and ${present})
       select null as seq, version, next_seq as next, owner, head,
-        null as id, null as created, null as payload, null as meta
+        null as id, null as created, data as payload, null as meta
       from head
       union all
       select l.seq, null, null, null, null, ${columns}
@@ -121,14 +145,19 @@ export class Statements {
     return { text, values: [memoryId, after, before, ...ofKept, ...ofLost, limit + 1] };
   }
 
-  /** In the order in which the memories began, after that key. One row beyond the limit: there are more. */
-  list(owner: string | undefined, after: number, limit: number): Statement<ListRow> {
+  /**
+   * In the order in which the memories began, or by the activity that was noted last. One row beyond the limit: there are
+   * more.
+   */
+  list({ owner, order, after, limit }: NormalListQuery): Statement<ListRow> {
+    const { position, behind, by, start } = orderings[order];
     const text = `
-      select h.memory_key as key, h.memory_id as id, h.owner, h.updated_at as updated
+      select ${position} as position, h.memory_id as id, h.owner, h.updated_at as updated, h.data
       from ${this.#names.memories} h
-      where h.memory_key > ? and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
-      order by h.memory_key limit ?`;
-    return { text, values: [after, ...(owner === undefined ? [] : [owner]), limit + 1] };
+      where ${behind} and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
+      order by ${by} limit ?`;
+    const place = (after ?? start).split(" ").map(Number);
+    return { text, values: [...place, ...(owner === undefined ? [] : [owner]), limit + 1] };
   }
 
   /** Removes one batch of expired memories; a row for each. */
@@ -142,29 +171,37 @@ export class Statements {
   }
 
   /** A new head, also in place of an expired one; none if the memory is there. */
-  #begin(memoryId: string, { version, nextSeq, owner, head }: FoldedUpdate): Statement<never>[] {
+  #begin(memoryId: string, update: FoldedUpdate): Statement<never>[] {
+    const { version, nextSeq, owner, head, data } = update;
     const { memories } = this.#names;
     const text = `
-      insert into ${memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
-      values (?, ?, ?, ?, ?, ${now}, ${this.#expiry}) on conflict (memory_id) do nothing`;
+      insert into ${memories}
+        (memory_id, owner, version, next_seq, head, data, updated_at, active_at, activity_ms, expires_at)
+      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ?, ${now} + ?) on conflict (memory_id) do nothing`;
+    const texts = [memoryId, owner ?? null, version, nextSeq, head ?? null, data ?? null];
     return [
       { text: `delete from ${memories} as h where h.memory_id = ? and not ${present}`, values: [memoryId] },
-      { text, values: [memoryId, owner ?? null, version, nextSeq, head ?? null] },
+      { text, values: [...texts, this.#activityMs, this.#livesFor(update)] },
     ];
   }
 
   /** The change of the head, if the memory is at the expected version and agrees with the update. */
   #head(memoryId: string, update: FoldedUpdate): Statement<never> {
     const { memories, messages, live } = this.#names;
-    const { expected, version, nextSeq, head, appended, replaced, moved } = update;
+    const { expected, version, nextSeq, owner, head, data, appended, replaced, moved } = update;
     // By seq: the id that a live message must have, or none for one that must only exist.
     const named = Object.fromEntries([
       ...moved.map(({ seq }) => [seq, ""]),
       ...replaced.map(({ seq, id }) => [seq, id]),
     ]);
+    // Of what is not named, no column is set: an owner's index would be written each time.
+    const changed = Object.entries({ owner, data }).flatMap(([column, value]) =>
+      value === undefined ? [] : [{ column, value }],
+    );
     const text = `
       update ${memories} as h
-      set version = ?, next_seq = ?, head = coalesce(?, head), updated_at = ${now}, expires_at = ${this.#expiry}
+      set version = ?, next_seq = ?, head = coalesce(?, head), updated_at = ${now}, activity_ms = ?,
+        expires_at = ${now} + ?${changed.map(({ column }) => `, ${column} = ?`).join("")}
       where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ? and not exists (
         select 1 from json_each(?) n
         left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
@@ -172,8 +209,14 @@ export class Statements {
         where coalesce(l.seq, m.seq) is null
           or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))`;
     const first = appended[0]?.seq ?? nextSeq;
-    const values = [version, nextSeq, head ?? null, memoryId, expected, first, JSON.stringify(named)];
+    const values = [version, nextSeq, head ?? null, this.#activityMs, this.#livesFor(update)];
+    values.push(...changed.map(({ value }) => value), memoryId, expected, first, JSON.stringify(named));
     return { text, values };
+  }
+
+  /** How many milliseconds the memory lives from this update on; null: for ever. */
+  #livesFor({ ttlMs = this.#ttlMs }: FoldedUpdate): number | null {
+    return ttlMs ?? null;
   }
 
   /** What becomes of the messages of a memory that is at the update's own version. */

@@ -7,8 +7,8 @@ import { type LookRow, listedOf, pageOf, snapshotOf, storedOf } from "./records.
 import { storeName } from "./refusals.ts";
 import { Statements, sweepBatch } from "./sql.ts";
 
-/** A memory's key, which a cursor contains. */
-const key = /^[1-9]\d{0,14}$/;
+/** What a cursor contains: a memory's key, and before it its activity. */
+const positions = { stored: /^[1-9]\d{0,14}$/, newest: /^\d{1,15} [1-9]\d{0,14}$/ };
 
 /** A store in SQLite. */
 export interface SqliteStore extends ChatMemoryStore {
@@ -47,19 +47,20 @@ export interface SqliteStore extends ChatMemoryStore {
  * ```
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { connection: place, prefix, ttlMs } = normalizeOptions(options);
+  const { connection: place, prefix, ...times } = normalizeOptions(options);
   const identifiers = identifiersOf(prefix);
-  const sql = new Statements(identifiers, ttlMs);
+  const sql = new Statements(identifiers, times);
   const { connection, durable, maxMessageBytes } = connect(place);
   const definition = {
     name: storeName,
     connection,
-    position: key,
+    positions,
     capabilities: Object.freeze({
       durable,
       shared: true,
       history: true,
       list: true,
+      newest: true,
       ttl: true,
       delta: true,
       readSteps: 1 as const,
@@ -91,8 +92,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       return pageOf(await run(sql.history(memoryId, query)), query.limit);
     },
 
-    async list({ run }, { owner, after = "0", limit }) {
-      return (await run(sql.list(owner, Number(after), limit))).map(listedOf);
+    async list({ run }, query) {
+      return (await run(sql.list(query))).map(listedOf);
     },
 
     async sweep({ run }) {

@@ -56,7 +56,7 @@ interface Place {
 
 /** Every text of a memory but its id, and those of messages of no memory. */
 async function placesOf(query: Query, memoryId: string): Promise<Place[]> {
-  const parts = ["version", "owner", "head"].map(
+  const parts = ["version", "owner", "head", "data"].map(
     (
       name,
     ) => `select 'turnkeep_memories' as "table", '${name}' as name, h.memory_key as key, null as seq, h.${name} as text
@@ -97,8 +97,8 @@ async function rawWrite(query: Query, memoryId: string, texts: readonly string[]
 export function harnessOver(open: () => SqliteClient): ConformanceHarness {
   const query: Query = (text, ...values) => queryOf(open())(text, ...values);
   return {
-    async create({ ttlMs }) {
-      const store = sqliteStore({ client: open(), ttlMs });
+    async create(options) {
+      const store = sqliteStore({ client: open(), ...options });
       await store.migrate();
       return store;
     },

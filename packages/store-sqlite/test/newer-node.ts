@@ -27,8 +27,8 @@ function openBetter(): SqliteClient {
 const harnesses: Readonly<Record<string, () => ConformanceHarness>> = {
   file: () => ({
     ...harnessOver(openNode),
-    async create({ ttlMs }) {
-      const store = sqliteStore({ file, ttlMs });
+    async create(options) {
+      const store = sqliteStore({ file, ...options });
       await store.migrate();
       return store;
     },

@@ -28,6 +28,7 @@ describe("the factory", () => {
     ["SQLite's own prefix", { client, prefix: "SQLite_" }, /prefix/],
     ["Cloudflare's own prefix", { client, prefix: "_cf_" }, /prefix/],
     ["a ttl of 0", { client, ttlMs: 0 }, /ttlMs/],
+    ["an activityMs of 0", { client, activityMs: 0 }, /activityMs/],
     ["an option that there is not", { client, ttl: 60 }, /ttl/],
   ])("refuses %s", async (_, options, said) => {
     const error = await failure(async () => sqliteStore(options as SqliteStoreOptions));
@@ -47,12 +48,13 @@ describe("the factory", () => {
   });
 
   test("admits undefined where an option may be left out", () => {
-    const options = { client, file: undefined, prefix: undefined, ttlMs: undefined };
+    const options = { client, file: undefined, prefix: undefined, ttlMs: undefined, activityMs: undefined };
     expect(sqliteStore(options).capabilities).toEqual({
       durable: false,
       shared: true,
       history: true,
       list: true,
+      newest: true,
       ttl: true,
       delta: true,
       readSteps: 1,

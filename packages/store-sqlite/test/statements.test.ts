@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryUpdate } from "@turnkeep/core";
-import { foldUpdate, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import { foldUpdate, type NormalHistoryQuery, type NormalListQuery } from "@turnkeep/core/store-kit";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
@@ -59,6 +59,85 @@ test("every call is one batch, and an append costs the same however long the his
     expect(await costs(() => store.sweep())).toBe("1: 1");
     expect(await costs(() => store.deleteMessages(memoryId))).toBe("1: 2");
   }
+});
+
+test("a change of data or of the owner is an update like another, a list of the newest one statement", async () => {
+  const begin = update(null, 2, { owner: "guest", append: [message(1)], data: "1" });
+  expect(await costs(() => store.updateMessages(memoryId, begin))).toBe("1: 5");
+  const titled = update(begin.version, 2, { data: '{"title":"x"}' });
+  expect(await costs(() => store.updateMessages(memoryId, titled))).toBe("1: 2");
+  const assigned = update(titled.version, 2, { owner: "ann" });
+  expect(await costs(() => store.updateMessages(memoryId, assigned))).toBe("1: 2");
+  expect(await costs(() => store.listMemories({ owner: "ann", order: "newest" }))).toBe("1: 1");
+  expect(await store.getMessages(memoryId, { known: assigned.version })).toMatchObject({
+    owner: "ann",
+    data: '{"title":"x"}',
+  });
+});
+
+/** The columns of the memory's row that hold times. */
+async function times(): Promise<{ updated: number; active: number; expires: number | null }> {
+  const [row] = await query<Awaited<ReturnType<typeof times>>>(
+    `select updated_at as updated, active_at as active, expires_at as expires
+     from turnkeep_memories where memory_id = ?`,
+    memoryId,
+  );
+  return row as NonNullable<typeof row>;
+}
+
+test("an append leaves the last activity as it is noted, and the indexes alone, until that is too old", async () => {
+  const begin = update(null, 2, { owner: "ann", append: [message(1)] });
+  await store.updateMessages(memoryId, begin);
+  const { active, updated } = await times();
+  expect(active).toBe(updated);
+  await query("create temp table noted (at integer)");
+  await query(
+    "create temp trigger note_active after update of active_at, owner on main.turnkeep_memories begin insert into noted values (new.active_at); end",
+  );
+  let { version } = begin;
+  const append = async (seq: number, by = store): Promise<void> => {
+    const next = update(version, seq + 1, { append: [message(seq)] });
+    await by.updateMessages(memoryId, next);
+    version = next.version;
+  };
+  await append(2);
+  expect(await query("select at from noted")).toEqual([]);
+  expect((await times()).active).toBe(active);
+  await query("update turnkeep_memories set active_at = active_at - 60000 where memory_id = ?", memoryId);
+  await query("delete from noted");
+  await append(3);
+  const after = await times();
+  expect(after.active).toBe(after.updated);
+  expect(await query("select at from noted")).toEqual([{ at: after.active }]);
+  await query("update turnkeep_memories set active_at = active_at - 1000 where memory_id = ?", memoryId);
+  await append(4, sqliteStore({ client: database, activityMs: 1_000_000 }));
+  expect((await times()).active).toBe(after.active - 1000);
+  await append(5, sqliteStore({ client: database, activityMs: 1000 }));
+  expect((await times()).active).toBe((await times()).updated);
+  await query("drop trigger note_active");
+});
+
+test("an update's own time to live is set by SQLite's clock, and the store's by the next update", async () => {
+  const hour = 3_600_000;
+  const own = sqliteStore({ client: database, ttlMs: hour });
+  let expected: string | null = null;
+  for (const [ttlMs, lives] of [
+    [1000, 1000],
+    [undefined, hour],
+    [2 * hour, 2 * hour],
+    [null, null],
+    [undefined, hour],
+    [20, 20],
+  ] as const) {
+    const next = update(expected, 1, { ttlMs });
+    await own.updateMessages(memoryId, next);
+    expected = next.version;
+    const { updated, expires } = await times();
+    expect(expires === null ? null : expires - updated).toBe(lives);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect((await own.getMessages(memoryId)).version).toBeNull();
+  expect(await store.sweep()).toEqual({ removed: 1 });
 });
 
 test("texts are few, so that a connection may keep them", async () => {
@@ -129,7 +208,7 @@ test("an id that stands in for a lost message finds it, and only while it is los
   expect((await store.getHistory(memoryId, { ids, states: ["evicted"] })).messages).toEqual([]);
 });
 
-const sql = new Statements(identifiersOf("turnkeep_"), 1000);
+const sql = new Statements(identifiersOf("turnkeep_"), { ttlMs: 1000, activityMs: 60_000 });
 
 /** What a page of history asks for, unless it says otherwise. */
 const page: NormalHistoryQuery = {
@@ -140,6 +219,8 @@ const page: NormalHistoryQuery = {
   states: ["live", "evicted", "superseded"],
   ids: undefined,
 };
+
+const listed: NormalListQuery = { owner: undefined, order: "stored", after: undefined, limit: 10 };
 
 async function planOf({ text, values }: Statement<unknown>): Promise<string[]> {
   const rows = await query<{ detail: string }>(`explain query plan ${text}`, ...values);
@@ -168,8 +249,8 @@ describe("no statement walks through more than it answers", () => {
     ["history backwards", [sql.history("a", { ...page, order: "descending" })]],
     ["history of what is live", [sql.history("a", { ...page, states: ["live"] })]],
     ["history by ids", [sql.history("a", { ...page, ids: ["a", "turnkeep:lost:1"] })]],
-    ["list", [sql.list(undefined, 0, 10)]],
-    ["list of an owner", [sql.list("o", 0, 10)]],
+    ["list", [sql.list(listed)]],
+    ["list of an owner", [sql.list({ ...listed, owner: "o" })]],
     ["sweep", [sql.sweep()]],
   ])("%s", async (_what, statements) => {
     const plans = await Promise.all(statements.map(planOf));
@@ -192,6 +273,19 @@ describe("no statement walks through more than it answers", () => {
         );
       }
     }
-    expect((await planOf(sql.list("o", 0, 10))).join()).toContain("turnkeep_memories_owner_idx");
+    expect((await planOf(sql.list({ ...listed, owner: "o" }))).join()).toContain(
+      "turnkeep_memories_owner_idx",
+    );
+  });
+
+  test.each([
+    [undefined, "turnkeep_memories_active_idx (active_at<?)"],
+    ["o", "turnkeep_memories_owner_active_idx (owner=? AND active_at<?)"],
+  ])("a list of the newest goes along an index, and sorts nothing (owner: %s)", async (owner, index) => {
+    for (const after of [undefined, "1764211234567 12"]) {
+      const plan = (await planOf(sql.list({ ...listed, owner, order: "newest", after }))).join();
+      expect(plan).toContain(index);
+      expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
+    }
   });
 });

@@ -100,7 +100,7 @@ describe("tokenCounter", () => {
     expect(counter.name).toBe((await tokenCounter("gpt-6")).name);
     expect((await tokenCounter("gpt-6")).warning).toBeUndefined();
     const events: unknown[] = [];
-    const onEvent = (event: MemoryEvent): number => events.push(event);
+    const onEvent = (event: MemoryEvent): unknown => event.type === "warning" && events.push(event);
     const memory = createChatMemory({ window: { maxTokens: 100, counter }, onEvent });
     await memory.add(user("Hello"));
     await memory.messages();

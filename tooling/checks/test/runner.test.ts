@@ -93,48 +93,44 @@ describe("steps", () => {
     expect(failed).toEqual(["install", "build", "pack"]);
   });
 
-  it("begins a step with an earlier one, and prints it in its place", async () => {
+  it("runs two steps at once that share, prints each in its place, and runs the others alone", async () => {
     const order: string[] = [];
-    let end = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const step = (name: string, wait?: Promise<void>) => async () => {
-      order.push(`${name} begins`);
-      await wait;
-      order.push(`${name} ends`);
-      return { ok: name !== "servers", output: "the reason" };
-    };
-    const steps = [
-      { name: "build", run: ok },
-      { name: "servers", run: step("servers", ended) },
-      { name: "lint", run: ok },
-      {
-        name: "published",
-        needs: ["build"],
-        alongside: "servers",
-        run: async () => {
-          const result = await step("published")();
-          end();
-          return result;
-        },
+    const ends = new Map<string, () => void>();
+    const step = (name: string, shared?: true) => ({
+      name,
+      shared,
+      run: async () => {
+        order.push(`${name} begins`);
+        await new Promise<void>((resolve) => ends.set(name, resolve));
+        order.push(`${name} ends`);
+        return { ok: name !== "b", output: "the reason" };
       },
-    ];
-    const { text, failed } = await outcome(steps);
-    expect(order.at(-1)).toBe("servers ends");
-    expect(text).toBe(
-      "  build … ok (S s)\n  servers … FAILED (S s)\n\nthe reason\n\n  lint … ok (S s)\n  published … ok (S s)\n",
+    });
+    const ran = outcome([step("build"), step("a", true), step("b", true), step("c", true), step("pack")]);
+    for (const name of ["build", "b", "c", "a", "pack"]) {
+      await expect.poll(() => ends.has(name)).toBe(true);
+      ends.get(name)?.();
+      await expect.poll(() => order).toContain(`${name} ends`);
+    }
+    expect(order).toEqual(
+      ["build begins", "build ends", "a begins", "b begins", "b ends", "c begins", "c ends", "a ends"].concat(
+        ["pack begins", "pack ends"],
+      ),
     );
-    expect(failed).toEqual(["servers"]);
+    const { text, failed } = await ran;
+    expect(text).toBe(
+      "  build … ok (S s)\n  a … ok (S s)\n  b … FAILED (S s)\n\nthe reason\n\n  c … ok (S s)\n  pack … ok (S s)\n",
+    );
+    expect(failed).toEqual(["b"]);
   });
 
-  it("does not begin a step early that lacks what it needs", async () => {
+  it("begins no step that shares and lacks what it needs", async () => {
     const { text, failed } = await outcome([
       { name: "build", run: fails },
-      { name: "servers", run: ok },
-      { name: "published", needs: ["build"], alongside: "servers", run: ok },
+      { name: "published", needs: ["build"], shared: true, run: ok },
+      { name: "servers", shared: true, run: ok },
     ]);
-    expect(text).toContain("  published … not run, for want of build\n");
+    expect(text).toContain("  published … not run, for want of build\n  servers … ok (S s)\n");
     expect(failed).toEqual(["build", "published"]);
   });
 

@@ -15,6 +15,16 @@ export const serverGroups = [
   "model",
 ] as const;
 
+/** The kit's cases of 12,000 messages and of 1,100 memories: once for a database, and not where a server takes long for them. */
+const longest = /twelve thousand messages|behind a thousand memories/;
+
+/** The kit's cases but the longest; all of them in the thorough run. */
+export function withoutTheLongest<Case extends { readonly name: string }>(
+  cases: readonly Case[],
+): readonly Case[] {
+  return process.env.TURNKEEP_THOROUGH ? cases : cases.filter(({ name }) => !longest.test(name));
+}
+
 /**
  * The groups of the conformance kit that run where all of them run on a sibling: those that may differ. The thorough run
  * has them all: see CONTRIBUTING.md.

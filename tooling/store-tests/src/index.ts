@@ -4,7 +4,7 @@ export { describeUnanswered, expectGivesUpAfter, type OpenStore } from "./connec
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
 export { gate } from "./gate.ts";
-export { driverGroups, partOfTheKit, serverGroups } from "./groups.ts";
+export { driverGroups, partOfTheKit, serverGroups, withoutTheLongest } from "./groups.ts";
 export { historyOf } from "./history.ts";
 export { describeLoad } from "./load.ts";
 export { changed, type Kept, liveOf } from "./model.ts";
@@ -15,4 +15,5 @@ export { bundled } from "./processes.ts";
 export { type NetworkProxy, startProxy } from "./proxy.ts";
 export { expectAppendsToLand, expectWholeUpdates } from "./races.ts";
 export type { DurableServer, StoreTarget } from "./target.ts";
+export { describeTurns, type TurnsTarget } from "./turns.ts";
 export { appendUntilDone, message, messages, update } from "./updates.ts";

@@ -143,6 +143,19 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     },
   },
   {
+    name: "of two updates of the head alone exactly one wins",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      for (let round = 1; round <= rounds; round++) {
+        // A lease is taken so, also where there is no memory yet.
+        const update = (side: string) => memory.update({ head: `"${side} ${round}"` });
+        await expectOneWins("updates of the head", context, memory, round, [update("left"), update("right")]);
+        await memory.check("after two updates of the head alone");
+      }
+    },
+  },
+  {
     name: "of two beginnings exactly one wins",
     sentence: sentences.expected,
     async run(context) {

@@ -1,6 +1,7 @@
 import type { ChatMemory, Entry } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import type { PutOptions } from "../memory-call-options.ts";
+import type { DataChange } from "../memory-data.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";
@@ -9,6 +10,7 @@ import { addAll, mayBeRepeated, withoutRepeated } from "./add.ts";
 import { checkExists, type MustExist } from "./anchor.ts";
 import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
+import { decodeData, encodeData } from "./data.ts";
 import type { Prepared } from "./draft.ts";
 import { prepare, prepareAll, prepareInstruction } from "./prepare.ts";
 import { removal } from "./remove.ts";
@@ -124,6 +126,17 @@ export class Changes<M> {
       return compactThrough(attempt, through, prepared);
     };
     return { plan, ids: [prepared.id] };
+  }
+
+  /** Replaces what is said about the conversation. */
+  update(change: DataChange): Change<M, void> {
+    const { memoryId } = this.#settings;
+    const fixed = typeof change === "function" ? undefined : encodeData(change);
+    const plan = ({ draft }: Attempt<M>): void => {
+      draft.data =
+        typeof change === "function" ? encodeData(change(decodeData(memoryId, draft.data))) : fixed;
+    };
+    return { plan, ignoresLimits: true };
   }
 
   rewind(messageId: string): Change<M, void> {

@@ -1,25 +1,28 @@
-import { abortSignal, wrongSignal } from "../abort.ts";
+import { abortSignal } from "../abort.ts";
 import type {
+  AssignRequest,
   ChatMemories,
   ChatMemoriesOptions,
   ForkOptions,
+  MemoryListPage,
   MemoryListQuery,
   MemoryOwner,
+  Pruned,
+  PruneRequest,
 } from "../chat-memories.ts";
 import type { ChatMemory } from "../chat-memory.ts";
-import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
+import { quoted, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { AnyMessage } from "../message-format.ts";
-import { worded } from "../option-checks.ts";
+import { oneOf, such, worded } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
-import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/limits.ts";
+import { AllMemories } from "./all-memories.ts";
 import { takeSignal } from "./call-options.ts";
-import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
-import { eraseMemory } from "./erase.ts";
+import { persist } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
   type DefaultFormat,
@@ -30,6 +33,7 @@ import {
   settingsOf,
 } from "./options.ts";
 import { ownerMismatch } from "./owner.ts";
+import type { PrunedState } from "./prune.ts";
 import { Session } from "./session.ts";
 import { StoredChatMemory } from "./stored-chat-memory.ts";
 import { tellCalls } from "./told.ts";
@@ -61,10 +65,35 @@ const ownerFields = { owner: worded(checkOwner) } satisfies Fields<MemoryOwner>;
 // The store checks the values.
 const listFields = {
   owner: optional(),
+  order: optional(),
   cursor: optional(),
   limit: optional(),
   signal: optional(abortSignal),
 } satisfies Fields<MemoryListQuery>;
+
+const assignFields = {
+  from: worded(checkOwner),
+  to: worded(checkOwner),
+  ids: optional(such<readonly string[]>("an array of memory ids", Array.isArray)),
+} satisfies Fields<AssignRequest>;
+
+const pruned: readonly PrunedState[] = ["evicted", "superseded"];
+
+const pruneFields = {
+  olderThanMs: such<number>(
+    "a whole number of milliseconds of 0 or more",
+    (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  ),
+  states: optional(
+    such<readonly PrunedState[]>(
+      'an array of "evicted" and "superseded"',
+      (value) => Array.isArray(value) && value.length > 0 && value.every((state) => pruned.includes(state)),
+    ),
+    pruned,
+  ),
+  owner: optional(worded(checkOwner)),
+  dryRun: optional(oneOf(true, false), false),
+} satisfies Fields<PruneRequest>;
 
 const forkFields = {
   at: optional(),
@@ -87,6 +116,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       : new FinalizationRegistry((key) => {
           if (this.#held.get(key)?.deref() === undefined) this.#held.delete(key);
         });
+  readonly #all: AllMemories<M>;
   #closing: Promise<unknown> | undefined;
 
   constructor(options: MemoriesSettings<M>) {
@@ -94,6 +124,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     // An `owner` function is called for the application's own ids only.
     const owner = typeof options.owner === "function" ? undefined : options.owner;
     this.#settings = settingsOf(options, { id: "any", store: options.store, owner });
+    this.#all = new AllMemories(this.#settings);
   }
 
   get(id: string, options?: MemoryOwner): ChatMemory<M> {
@@ -113,10 +144,10 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return memory;
   }
 
-  async list(query: MemoryListQuery = {}): Promise<ListPage> {
+  async list(query: MemoryListQuery = {}): Promise<MemoryListPage> {
     this.#checkOpen();
     const { signal, ...rest } = takeOptions("list's argument", listFields, query);
-    return this.#ask(signal, ({ signal }) => this.#settings.store.listMemories(rest, { signal }));
+    return this.#all.list(rest, signal);
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -149,25 +180,22 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     const { owner } = takeOptions("erase's argument", ownerFields, request);
     const signal = takeSignal("erase", options);
-    const erased = new Set<string>();
-    for (let before = -1; before < erased.size; ) {
-      before = erased.size;
-      // Page by page: if the list is ordered by id, a memory that began anew can come before those still to delete.
-      let cursor: string | undefined;
-      do {
-        const query = { owner, cursor, limit: 1000 };
-        const page = await this.#ask(signal, (call) =>
-          persist(call, () => this.#settings.store.listMemories(query, { signal: call.signal })),
-        );
-        for (const { memoryId } of page.memories) {
-          if (erased.has(memoryId)) continue;
-          const isErased = await this.#ask(signal, (call) => this.#erase(memoryId, owner, call));
-          if (isErased) erased.add(memoryId);
-        }
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-    }
-    return { erased: [...erased] };
+    return { erased: await this.#all.erase(owner, signal) };
+  }
+
+  async assign(request: AssignRequest, options?: MemoryCallOptions): Promise<{ assigned: string[] }> {
+    this.#checkOpen();
+    const { from, to, ids } = takeOptions("assign's argument", assignFields, request);
+    const signal = takeSignal("assign", options);
+    for (const id of ids ?? []) checkMemoryId(id);
+    return { assigned: await this.#all.assign(from, to, ids, signal) };
+  }
+
+  async prune(request: PruneRequest, options?: MemoryCallOptions): Promise<Pruned> {
+    this.#checkOpen();
+    const { olderThanMs, owner, ...which } = takeOptions("prune's argument", pruneFields, request);
+    const signal = takeSignal("prune", options);
+    return this.#all.prune({ ...which, before: Date.now() - olderThanMs }, owner, signal);
   }
 
   async close(): Promise<void> {
@@ -181,25 +209,6 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
-  async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
-    try {
-      await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
-      return true;
-    } catch (error) {
-      if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
-      throw error;
-    }
-  }
-
-  /** One call of the store, with a time limit. */
-  async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
-    const wrong = wrongSignal(signal);
-    if (wrong !== undefined) throw wrong;
-    const { timeoutMs } = this.#settings;
-    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {
@@ -233,4 +242,4 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 }
 
-tellCalls(StoredChatMemories.prototype, ["list", "fork", "erase"]);
+tellCalls(StoredChatMemories.prototype, ["list", "fork", "erase", "assign", "prune"]);

@@ -16,6 +16,8 @@ interface HeldBy {
   readonly memoryId: string;
   readonly holder: string;
   readonly leaseMs: number;
+  /** Whether nobody else can have the memory: then it needs no lease. */
+  readonly isOwn: boolean;
   /** The caller's. */
   readonly signal: AbortSignal | undefined;
   /** A number for a beat; never the same twice. */
@@ -70,7 +72,7 @@ export class HeldTurn {
   }
 
   owns({ turn }: LeasedState): boolean {
-    return turn?.holder === this.#by.holder;
+    return this.#by.isOwn || turn?.holder === this.#by.holder;
   }
 
   /** Puts the lease, or another beat of it, into a change. Call what it returns once the change is made. */
@@ -88,6 +90,7 @@ export class HeldTurn {
 
   /** The same for a change that the turn makes anyway, if a beat is due before long. */
   carry(draft: LeasedDraft): (() => void) | undefined {
+    if (this.#by.isOwn) return undefined;
     this.seenAt = performance.now();
     return this.leftMs < this.leaseMs * (5 / 6) ? this.beat(draft) : undefined;
   }

@@ -9,6 +9,8 @@ import type { Lease } from "./lease.ts";
 export interface Loaded<M> {
   readonly version: string | null;
   readonly nextSeq: number;
+  /** JSON text: see `ChatMemory.update`. */
+  readonly data: string | undefined;
   /** Raised by every change of the view other than at its end. */
   readonly epoch: number;
   /** See {@link Head.life}; `""` for a memory that does not exist. */
@@ -24,7 +26,7 @@ export function loadedFrom<M>(
   { memoryId, reader, isFront }: MemorySettings<M>,
   reused: readonly Item<M>[] = [],
 ): Loaded<M> {
-  const { version, nextSeq } = snapshot;
+  const { version, nextSeq, data } = snapshot;
   const { epoch, life, turn } = decodeHead(memoryId, snapshot.head);
   const reusedBySeq = new Map(reused.map((item) => [item.seq, item]));
   const items = snapshot.messages.map((stored) => {
@@ -36,5 +38,5 @@ export function loadedFrom<M>(
       item.metaText === stored.meta;
     return isSame ? item : readItem(stored, reader);
   });
-  return { version, nextSeq, epoch, life, turn, live: new Live(items, isFront) };
+  return { version, nextSeq, data, epoch, life, turn, live: new Live(items, isFront) };
 }

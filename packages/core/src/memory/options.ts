@@ -22,7 +22,7 @@ import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { isPrompt } from "../steps/kinds.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
-import { checkMemoryId, checkOwner } from "../stores/checks.ts";
+import { checkMemoryId, checkOwner, ttl } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
@@ -79,13 +79,18 @@ const shapeFields = {
   repair: optional(oneOf(true, false)),
   timeoutMs: optional(timeout, 30_000),
   onEvent: optional(callback),
-} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry"> & FormatOption<unknown>>;
+} satisfies Fields<Omit<MemoryPolicy<unknown>, "history" | "retry" | "ttlMs"> & FormatOption<unknown>>;
+
+const ttlOrNull: Check<number | null> = (name, value) => {
+  if (value !== null) ttl(name, value);
+};
 
 /** The options that all memories of an application may share. */
 const sharedFields = {
   ...shapeFields,
   history: optional(oneOf(true, false), true),
   retry: optional(oneOf(true, false), true),
+  ttlMs: optional(ttlOrNull),
 } satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
 
 const viewOfFields = {
@@ -130,7 +135,7 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
-  return settingsOf(given, { id, store, owner });
+  return settingsOf(given, { id, store, owner, isOwn: options.store === undefined });
 }
 
 /** Errors: as above; also for a window that summarizes. */
@@ -152,12 +157,21 @@ export function memoriesSettings<M>(options: ChatMemoriesOptions<M> & FormatOpti
   return takeOptions("createChatMemories' argument", memoriesFields, options);
 }
 
+/** Where a memory is kept. */
+interface MemoryPlaceSettings {
+  readonly id: string;
+  readonly store: ChatMemoryStore;
+  readonly owner: string | undefined;
+  readonly isOwn?: boolean;
+}
+
 /** What the options of one memory come to. Errors: `INVALID_OPTION` for those that do not go together. */
 export function settingsOf<M>(
   shared: MemoryPolicy<M> & FormatOption<M> & Defaulted<M>,
-  { id, store: given, owner }: { id: string; store: ChatMemoryStore; owner: string | undefined },
+  { id, store: given, owner, isOwn = false }: MemoryPlaceSettings,
 ): MemorySettings<M> {
-  const { profile, processors, history, timeoutMs, retry, onEvent } = shared;
+  const { profile, processors, history, timeoutMs, retry, ttlMs, onEvent } = shared;
+  checkTtl(ttlMs, given);
   if (profile !== undefined && shared.repair === false) {
     throw invalidOption(
       "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
@@ -172,6 +186,7 @@ export function settingsOf<M>(
   return {
     memoryId: id,
     store: codedStore(given, { retry, onEvent }),
+    isOwn,
     owner,
     reader,
     window,
@@ -185,8 +200,17 @@ export function settingsOf<M>(
     keepsHistory: history,
     timeoutMs,
     retry,
+    ttlMs,
     onEvent,
   };
+}
+
+/** Errors: `INVALID_OPTION` for a time to live where nothing expires. */
+function checkTtl(ttlMs: number | null | undefined, { capabilities }: ChatMemoryStore): void {
+  if (ttlMs === undefined || capabilities.ttl) return;
+  throw invalidOption(
+    "ttlMs needs a store whose memories expire, and this one declares ttl: false. Choose another store, or leave ttlMs out",
+  );
 }
 
 /** LangChain4j has one, and one that need not be first may come at any time. Errors: `INVALID_OPTION`. */

@@ -20,7 +20,7 @@ export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promi
     item === live || (!settings.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
   draft.leave(draft.live.items.filter(isLater), "superseded");
   const later = await allRecords({ after: from - 1, states: ["evicted"] }, attempt);
-  draft.move(later, "superseded");
+  draft.parts.move(later, "superseded");
   const covered =
     draft.live.items.find((item) => item.meta.derived !== undefined)?.meta.derived?.through ?? 0;
   await refill(attempt, covered, from);

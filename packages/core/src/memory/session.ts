@@ -25,6 +25,7 @@ import { isSameContent } from "./lease.ts";
 import { type Loaded, loadedFrom } from "./loaded.ts";
 import { checkOwned } from "./owner.ts";
 import { report } from "./report.ts";
+import { tellUpdate } from "./tell-update.ts";
 import { isMade } from "./witness.ts";
 
 /** Applies a change to the attempt's draft. Called again on the new state after a conflict. */
@@ -149,6 +150,7 @@ export class Session<M> {
   ): Promise<T> {
     const settings = this.#settings;
     const { memoryId, store, owner } = settings;
+    const begun = settings.onEvent && performance.now();
     let open: TurnkeepError | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
@@ -181,6 +183,7 @@ export class Session<M> {
       call.failure = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signalFor(store) });
+        tellUpdate(settings, draft, attempt, begun);
         call.throwIfEnded();
         this.#state = draft.loaded(update.version);
         this.#known = draft.live.items;
@@ -199,7 +202,11 @@ export class Session<M> {
           call.isOpen = true;
         }
         call.failure = open ?? (error as TurnkeepError);
-        const wasApplied = (): Promise<boolean> => this.#wasApplied(call, draft, update, open);
+        const wasApplied = async (): Promise<boolean> => {
+          const isApplied = await this.#wasApplied(call, draft, update, open);
+          if (isApplied) tellUpdate(settings, draft, attempt, begun);
+          return isApplied;
+        };
         if (await wasApplied()) return result;
         if (conflict) {
           this.emit({ type: "conflict", attempt });
@@ -253,6 +260,7 @@ export class Session<M> {
     this.turn?.lose();
     this.#known = [];
     this.#looked = null;
+    this.emit({ type: "cleared" });
   }
 
   emit(event: Reported<MemoryEvent>): void {

@@ -67,7 +67,7 @@ export function shrinkOnce<M>(
       reader,
     );
     return {
-      messageIds: draft.evictedIds,
+      messageIds: draft.parts.movedIds().shrink ?? [],
       messagesBefore: before.messages,
       messagesAfter: after.messages,
       tokensBefore: before.tokens,

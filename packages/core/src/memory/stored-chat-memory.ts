@@ -16,6 +16,7 @@ import type {
   RemoveOptions,
   TurnOptions,
 } from "../memory-call-options.ts";
+import type { DataChange, JsonValue } from "../memory-data.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type {
@@ -31,6 +32,7 @@ import { checkMessageId } from "../stores/checks.ts";
 import { anchorAt } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { Changes, type CompactRequest } from "./changes.ts";
+import { decodeData } from "./data.ts";
 import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { Session } from "./session.ts";
 import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
@@ -150,6 +152,17 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.commit(this.#changes.remove(messageId, only), { ...bound, base: baseOf(onConflict) });
   }
 
+  async data(options?: MemoryCallOptions): Promise<JsonValue | undefined> {
+    const signal = takeSignal("data", options);
+    const { data } = await this.#session.run(signal, (call) => this.#session.load(call));
+    return decodeData(this.id, data);
+  }
+
+  async update(data: DataChange, options?: RemovalOptions): Promise<void> {
+    const { onConflict, ...bound } = takeConflictOptions("update", options);
+    return this.#writer.commit(this.#changes.update(data), { ...bound, base: baseOf(onConflict) });
+  }
+
   async anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor> {
     const signal = takeSignal("anchor", options);
     if (messageId !== undefined) checkMessageId(messageId);
@@ -237,6 +250,8 @@ tellCalls(StoredChatMemory.prototype, [
   "transaction",
   "rewind",
   "remove",
+  "data",
+  "update",
   "anchor",
   "history",
   "calibrate",

@@ -82,7 +82,7 @@ type Outcomes = ReadonlyMap<number, Outcome>;
 const none: Outcomes = new Map();
 
 function outcomesIn<M>({ draft }: Reading<M>): Outcomes {
-  return draft?.changed === true ? draft.outcomes() : none;
+  return draft?.changed === true ? draft.parts.outcomes() : none;
 }
 
 function matching(

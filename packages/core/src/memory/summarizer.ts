@@ -146,9 +146,12 @@ export class Summarizer<M> {
   /** Returns whether the summary has replaced the messages it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
     const { session } = this.#options;
-    const { made, evictedIds } = await this.#change((attempt) => putSummary(attempt, plan, summary));
+    const made = await this.#change((attempt) => {
+      const item = putSummary(attempt, plan, summary);
+      return item && { summaryId: item.id, messageIds: attempt.draft.parts.movedIds().window ?? [] };
+    });
     if (made === undefined) return false;
-    session.emit({ type: "summarized", messageIds: evictedIds, summaryId: made.id });
+    session.emit({ type: "summarized", ...made });
     return true;
   }
 
@@ -193,21 +196,12 @@ export class Summarizer<M> {
     });
   }
 
-  /** Makes a change of its own, and reports what left memory by it. */
-  async #change<T>(
-    plan: (attempt: Attempt<M>) => T,
-  ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
+  /** Makes a change of its own. */
+  #change<T>(plan: (attempt: Attempt<M>) => T): Promise<T> {
     const { session, limits } = this.#options;
-    const { made, evictedIds } = await session.finish(undefined, async (call) => {
-      const now = await limits(call);
-      const change = (attempt: Attempt<M>) => ({
-        made: plan(attempt),
-        evictedIds: attempt.draft.evictedIds,
-      });
-      return session.commit(call, change, { limits: now });
-    });
-    if (evictedIds.length > 0) session.emit({ type: "evicted", messageIds: evictedIds, reason: "window" });
-    return { made, evictedIds };
+    return session.finish(undefined, async (call) =>
+      session.commit(call, plan, { limits: await limits(call) }),
+    );
   }
 
   #emitFailure(plan: SummaryPlan<M> | undefined, reason: SummarizeFailure): void {

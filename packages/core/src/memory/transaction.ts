@@ -103,6 +103,7 @@ class Collection<M> {
         this.#take(change);
         return [...change.ids];
       },
+      update: (data) => this.#take(changes.update(data)),
       messages: async (options) => {
         const asked = views.ask(options);
         return this.#read(asked.signal, (reading) => views.show(reading, asked));

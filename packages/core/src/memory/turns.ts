@@ -70,11 +70,14 @@ export class Turns<M> {
   async requestStop(options: MemoryCallOptions | undefined): Promise<boolean> {
     const signal = takeSignal("requestStop", options);
     return this.#commit("run", signal, ({ draft }) => {
+      const own = this.#session.turn;
+      if (own?.owns(draft) === true) {
+        own.stop();
+        return true;
+      }
       const { turn } = draft;
       if (turn === undefined || this.#isFree(turn)) return false;
-      const own = this.#session.turn;
-      if (own?.owns(draft) === true) own.stop();
-      else if (turn.stop !== true) draft.turn = { ...turn, stop: true };
+      if (turn.stop !== true) draft.turn = { ...turn, stop: true };
       return true;
     });
   }
@@ -82,8 +85,9 @@ export class Turns<M> {
   async running(options: MemoryCallOptions | undefined): Promise<boolean> {
     const signal = takeSignal("running", options);
     return this.#session.run(signal, async (call) => {
-      const { turn } = await this.#session.load(call);
-      return turn !== undefined && !this.#isFree(turn);
+      const state = await this.#session.load(call);
+      if (this.#session.turn?.owns(state) === true) return true;
+      return state.turn !== undefined && !this.#isFree(state.turn);
     });
   }
 
@@ -102,17 +106,18 @@ export class Turns<M> {
       this.#session.checkOpen();
       const turn = this.#current;
       if (turn === undefined) {
-        const { memoryId } = this.#settings;
+        const { memoryId, isOwn } = this.#settings;
         const nextBeat = (): number => ++this.#beats;
         // At once: others may have waited for the same one to end.
-        this.#current = new HeldTurn({ memoryId, holder: this.#holder, leaseMs, signal, nextBeat });
+        this.#current = new HeldTurn({ memoryId, isOwn, holder: this.#holder, leaseMs, signal, nextBeat });
         return this.#current;
       }
-      if (busy === "reject") throw this.#busy("runs");
+      const leftMs = (): number => this.#aliveUntil - performance.now();
+      if (busy === "reject" && leftMs() > 0) throw this.#busy("runs");
       // A process that was stopped has two late timers: the one that shows life may be the second.
       let isLate = false;
       const over = endedOrDropped(turn.left, () => {
-        const ms = this.#aliveUntil - performance.now();
+        const ms = leftMs();
         if (ms > 0 || isLate) return ms;
         isLate = true;
         return graceMs;
@@ -124,6 +129,8 @@ export class Turns<M> {
   }
 
   async #acquire(turn: HeldTurn, busy: "wait" | "reject", signal: AbortSignal | undefined): Promise<void> {
+    this.#showLife(turn);
+    if (this.#settings.isOwn) return;
     for (let attempt = 1; ; attempt++) {
       this.#showLife(turn);
       let beats: (() => void) | undefined;
@@ -158,6 +165,7 @@ export class Turns<M> {
     const period = Math.min(lookEveryMs, turn.leaseMs / 3);
     turn.later(period, async () => {
       this.#showLife(turn);
+      if (this.#settings.isOwn) return this.#keep(turn);
       if (turn.leftMs <= (turn.leaseMs * 2) / 3) await this.#renew(turn);
       else if (performance.now() - turn.seenAt >= period / 2) await this.#look(turn);
       this.#keep(turn);
@@ -201,6 +209,7 @@ export class Turns<M> {
 
   /** Whoever waits need not wait for `leaseMs`. If it fails, he does. */
   async #release(turn: HeldTurn): Promise<void> {
+    if (this.#settings.isOwn) return;
     const release = (signal: AbortSignal): Promise<void> =>
       this.#commit("finish", signal, ({ draft }) => turn.release(draft));
     await this.#within(turn.leaseMs / 3, release).catch(() => {});

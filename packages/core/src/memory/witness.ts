@@ -14,8 +14,11 @@ type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "me
 export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
   const now = reading.loaded;
   if (draft.begins) return now.life === draft.life;
-  const { items: witnesses, isWhole } = draft.witnesses;
+  const { items: witnesses, isWhole } = draft.parts.witnesses();
   const last = witnesses.at(-1);
+  // Whoever has said the same since did what this change was to do.
+  if (!draft.changesMessages && draft.saysAnew)
+    return now.data === draft.data && draft.newOwner === undefined;
   if (draft.isOfLease) return now.life === draft.life && isSameLease(now.turn, draft.turn);
   // No place is given up again.
   if (now.nextSeq < draft.nextSeq) return false;

@@ -36,7 +36,7 @@ export class Writer<M> {
     return this.#summarizer?.running;
   }
 
-  /** Makes a change, reports what left memory by it, and waits for a summary that it made due. */
+  /** Makes a change, and waits for a summary that it made due. */
   commit<T>(
     { plan, said, ignoresLimits }: Change<M, T>,
     { signal, mustExist = false, base }: CommitOptions = {},
@@ -57,9 +57,8 @@ export class Writer<M> {
         { limits, base: base === "looked" ? await session.lookedAt(call) : base },
       );
       if (said !== undefined) this.#views.added(said);
-      const { evictions = [], replacedPrompts = [], awaitsSummary } = draft ?? {};
+      const { replacedPrompts = [], awaitsSummary } = draft ?? {};
       if (replacedPrompts.length > 0) session.emit(replacedWarning(replacedPrompts));
-      for (const eviction of evictions) session.emit({ type: "evicted", ...eviction });
       if (awaitsSummary !== undefined) work = this.#summarizer?.begin(awaitsSummary, signal);
       return planned;
     });

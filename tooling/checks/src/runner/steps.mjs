@@ -9,14 +9,17 @@
  * @typedef {object} Step
  * @property {string} name
  * @property {readonly string[]} [needs] names of steps without which this one cannot run
- * @property {string} [alongside] the name of an earlier step with which this one begins, if it lacks nothing by then
+ * @property {true | undefined} [shared] it needs none of the others that are marked so, and runs beside them
  * @property {() => Promise<StepResult>} run
  */
 
+/** A test waits for disks, elections and starts of servers some third of the time: two packages keep two cores busy. */
+const atOnce = 2;
+
 /**
- * Runs the steps in order, one calm line each, to which a long step adds a word every minute, and answers the names
- * of those that failed. A step that lacks what it needs is not run, which is a failure too. One that began early has its
- * line in its place, with all of the time that it took.
+ * Runs the steps, prints a calm line for each in their order, to which a long step adds a word every minute, and answers
+ * the names of those that failed. A step runs alone, or beside those next to it if all of them are `shared`. One that
+ * lacks what it needs is not run, which is a failure too.
  *
  * @param {readonly Step[]} steps
  * @param {(text: string) => void} print
@@ -27,15 +30,33 @@ export async function runSteps(steps, print) {
   const failed = [];
   /** @type {Map<Step, Promise<Ended>>} */
   const begun = new Map();
+  let running = 0;
   /** @param {Step} step */
   const missingFor = (step) => step.needs?.find((name) => failed.includes(name));
-  for (const step of steps) {
-    for (const other of steps) {
-      if (other.alongside === step.name && missingFor(other) === undefined) begun.set(other, timed(other));
+  /**
+   * Begins as many of these as there is room for, and more whenever one ends.
+   *
+   * @param {readonly Step[]} next
+   */
+  const begin = (next) => {
+    for (const step of next) {
+      if (running === (step.shared ? atOnce : 1) || missingFor(step) !== undefined) return;
+      if (begun.has(step)) continue;
+      running += 1;
+      const ended = timed(step).finally(() => {
+        running -= 1;
+        begin(next);
+      });
+      begun.set(step, ended);
     }
-    const missing = begun.has(step) ? undefined : missingFor(step);
-    if (missing !== undefined) {
-      print(`  ${step.name} … not run, for want of ${missing}\n`);
+  };
+  for (const [index, step] of steps.entries()) {
+    const next = steps.slice(index);
+    const alone = next.findIndex((other) => !other.shared);
+    begin(step.shared ? next.slice(0, alone < 0 ? next.length : alone) : [step]);
+    const ended = begun.get(step);
+    if (ended === undefined) {
+      print(`  ${step.name} … not run, for want of ${missingFor(step)}\n`);
       failed.push(step.name);
       continue;
     }
@@ -45,7 +66,7 @@ export async function runSteps(steps, print) {
       minutes += 1;
       print(`${minutes} min … `);
     }, 60_000);
-    const { result, seconds } = await (begun.get(step) ?? timed(step));
+    const { result, seconds } = await ended;
     clearInterval(progress);
     const note = result.note === undefined ? "" : `${result.note}, `;
     print(`${result.ok ? "ok" : "FAILED"} (${note}${seconds} s)\n`);

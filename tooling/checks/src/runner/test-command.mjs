@@ -9,16 +9,6 @@ import { runVitest } from "./test-step.mjs";
 import { root, workspacePackages } from "./workspace.mjs";
 
 /**
- * Tests that begin with others, because they wait for disks, elections and starts of servers much of the time.
- *
- * @type {Readonly<Record<string, string>>}
- */
-const companions = {
-  "@turnkeep/servers": "@turnkeep/assistant",
-  "@turnkeep/store-redis": "@turnkeep/store-mongo",
-};
-
-/**
  * `npm test`: everything that must hold before a change lands. Answers the exit status; the line that it prints
  * last counts the tests.
  *
@@ -62,29 +52,33 @@ export async function testCommand(print) {
       needs,
       run: () => execute(process.execPath, ["tooling/structure.mjs"], { cwd: root, env }),
     },
-    ...workspacePackages()
-      .filter(({ manifest }) => manifest.scripts?.test?.startsWith("vitest"))
-      .map(({ name, folder }) => ({
-        name: `tests of ${name}`,
-        needs,
-        ...(companions[name] === undefined ? {} : { alongside: `tests of ${companions[name]}` }),
-        run: () =>
-          runVitest(join(root, folder), {
-            env,
-            onCounts,
-            onReport: (report) => {
-              if (folder.startsWith("packages/store-")) conformance.push(...conformanceRows(name, report));
-            },
-          }),
-      })),
     {
       name: "published packages",
       needs: [...needs, "build"],
-      // Both wait for other processes most of the time: for npm here, for a server there.
-      alongside: "tests of @turnkeep/store-dynamo",
+      // First of those that share the cores: at the end it would run alone, for two minutes.
+      shared: true,
       run: () =>
         runVitest(join(root, "tooling/checks"), { env, onCounts, config: "vitest.published.config.ts" }),
     },
+    ...workspacePackages()
+      .filter(({ manifest }) => manifest.scripts?.test?.startsWith("vitest"))
+      .map(
+        ({ name, folder }) =>
+          /** @type {const} */ ({
+            name: `tests of ${name}`,
+            needs,
+            shared: true,
+            run: () =>
+              runVitest(join(root, folder), {
+                env,
+                onCounts,
+                onReport: (report) => {
+                  if (folder.startsWith("packages/store-"))
+                    conformance.push(...conformanceRows(name, report));
+                },
+              }),
+          }),
+      ),
   ];
   if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
   print("Turnkeep: everything that must hold\n");

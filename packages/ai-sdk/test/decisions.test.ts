@@ -1,6 +1,7 @@
 import { isToolUIPart, type UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { gate, type Process, statesOf, world } from "./world.ts";
+import { gate } from "./browser.ts";
+import { type Process, statesOf, world } from "./world.ts";
 
 const { chat } = world();
 

@@ -2,16 +2,25 @@ import { type ChatMemories, type ChatMemory, createChatMemories, type WindowOpti
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { createDatabase } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { isToolUIPart, type UIMessage } from "ai";
+import { isToolUIPart, tool, type UIMessage } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, expect, inject } from "vitest";
-import { mockModel } from "../src/mock-model.ts";
-import { chatRoute } from "../src/route.ts";
+import { z } from "zod";
+import { chatHandler } from "../src/index.ts";
+import { mockModel } from "./booking-model.ts";
 import { serve } from "./serve.ts";
 
 type Answer = MockLanguageModelV4["doStream"];
 
 const { doStream } = mockModel() as MockLanguageModelV4;
+
+const tools = {
+  book: tool({
+    description: "Books a seat in the train to a city",
+    inputSchema: z.object({ city: z.string() }),
+    execute: async ({ city }) => `Seat 7 to ${city} is booked.`,
+  }),
+};
 
 export interface Posting {
   readonly message: UIMessage | object;
@@ -19,7 +28,7 @@ export interface Posting {
   readonly [member: string]: unknown;
 }
 
-/** What a request got. */
+/** What a request got: the stream, or the sentence of a refusal. */
 export interface Got {
   readonly status: number;
   readonly text: string;
@@ -98,15 +107,27 @@ export function world(window?: WindowOptions<UIMessage>): World {
         return answers(options);
       },
     });
-    const served = await serve(chatRoute(memories, model, ({ headers }) => headers.get("user") ?? ""));
+    const failures: unknown[] = [];
+    const handler = chatHandler({
+      memories,
+      owner: ({ headers }) => headers.get("user") ?? undefined,
+      model,
+      tools,
+      settings: { instructions: "You book trains. Be brief.", toolApproval: { book: "user-approval" } },
+      onError: (error) => failures.push(error),
+    });
+    const served = await serve(handler, failures);
     ends.unshift(() => served.stop());
     const post = async ({ user = "ann", ...posted }: Posting): Promise<Got> => {
       const body = JSON.stringify({ id: chatId, ...posted });
-      const response = await fetch(served.url, { method: "POST", headers: { user }, body });
-      return { status: response.status, text: await response.text() };
+      const headers = { user, "content-type": "application/json" };
+      const response = await fetch(served.url, { method: "POST", headers, body });
+      const { ok, status } = response;
+      const text = await response.text();
+      return { status, text: ok ? text : JSON.parse(text).error };
     };
     const say: Process["say"] = (id, text, more) => post({ message: question(id, text), ...more });
-    return { memories, url: served.url, failures: served.failures, prompts, post, say };
+    return { memories, url: served.url, failures, prompts, post, say };
   }
 }
 
@@ -125,12 +146,3 @@ function line(message: UIMessage): string {
 
 /** The mock model's answer, whatever its number. */
 export const whereTo: unknown = expect.stringContaining("assistant: Where");
-
-/** Something to wait for, which the test lets happen. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}

@@ -1,11 +1,13 @@
+import type { UIMessage } from "ai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readPosted } from "../src/posted.ts";
-import { Refusal } from "../src/refusal.ts";
+import { readPosted } from "../src/chat-handler/posted.ts";
+import { Refusal } from "../src/chat-handler/refusal.ts";
 import { question, whereTo, world } from "./world.ts";
 
 const { chat } = world();
 const ok = question("q-1", "Hello");
+const headers = { "content-type": "application/json" };
 
 test.each<[string, object]>([
   ["a system message", { message: { ...ok, role: "system" } }],
@@ -46,7 +48,7 @@ test.each([
   ["nested too deep", `${"[".repeat(100_000)}${"]".repeat(100_000)}`],
 ])("a body that is no such JSON is 400: %s", async (_, body) => {
   const { url, failures } = await chat().process();
-  const response = await fetch(url, { method: "POST", body, headers: { user: "ann" } });
+  const response = await fetch(url, { method: "POST", body, headers: { ...headers, user: "ann" } });
   expect(response.status).toBe(400);
   expect(failures).toEqual([]);
 });
@@ -97,7 +99,7 @@ test("a body that is too large is 413 with figures", async () => {
   const tab = await process();
   const { status, text } = await tab.say("q-1", "a".repeat(256_000));
   expect(status).toBe(413);
-  expect(text).toMatch(/needs 256\d{3}, and 256000 is the limit/);
+  expect(text).toMatch(/^The message is too long by \d+ bytes: 256000 is the limit.$/);
   expect((await memory.history()).messages).toEqual([]);
 });
 
@@ -109,14 +111,57 @@ test("a body without a length is read to the limit and no further", async () => 
       controller.enqueue(new Uint8Array(10_000));
     },
   });
-  const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
-  await expect(readPosted(request)).rejects.toMatchObject({ status: 413 });
+  const request = new Request("http://localhost/", {
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
+  } as RequestInit);
+  await expect(readPosted(request, undefined)).rejects.toMatchObject({ status: 413 });
   expect(given).toBeLessThan(300_000);
 });
 
-test("only posts are taken", async () => {
-  const { url } = await chat().process();
-  expect((await fetch(url, { headers: { user: "ann" } })).status).toBe(405);
+test.each<[string, string, string, RequestInit, number]>([
+  ["a form of another site", "POST", "", { headers: { "content-type": "text/plain" }, body: "{}" }, 415],
+  ["nobody", "POST", "", { headers: { user: "" } }, 401],
+  ["another method", "PUT", "", {}, 405],
+  ["a message that is read", "GET", "/chat-1/messages/q-1", {}, 405],
+  ["another page", "GET", "/chat-1/settings", {}, 404],
+  ["a path below", "GET", "/chat-1/stop/now", {}, 404],
+  ["a page beside", "GET", "s", {}, 404],
+  ["an id that is none", "GET", "/..%2fchat-1", {}, 404],
+])("%s is refused", async (_, method, path, init, status) => {
+  const { url, failures } = await chat().process();
+  const response = await fetch(url + path, {
+    method,
+    ...init,
+    headers: { ...headers, user: "ann", ...init.headers },
+  });
+  expect(response.status).toBe(status);
+  expect(Object.keys((await response.json()) as object)).toEqual(["error"]);
+  expect(failures).toEqual([]);
+});
+
+test("files are taken as data URLs of the kinds that are named", async () => {
+  const files = { mediaTypes: ["image/*", "application/pdf"], maxBytes: 1000 };
+  const read = (part: object, text = "What is it?") => {
+    const message = { id: "q-1", role: "user", parts: [{ type: "text", text }, part] };
+    const body = JSON.stringify({ id: "chat-1", message });
+    return readPosted(new Request("http://localhost/", { method: "POST", headers, body }), files);
+  };
+  const png = { type: "file", mediaType: "image/png", url: "data:image/png;base64,aGk=" };
+  const taken = await read({ ...png, filename: "a.png", providerMetadata: { any: {} } });
+  expect(taken.message).toMatchObject({ parts: [{ type: "text" }, { ...png, filename: "a.png" }] });
+  expect((taken.message as UIMessage).parts[1]).not.toHaveProperty("providerMetadata");
+  for (const other of [
+    { ...png, mediaType: "text/html" },
+    { ...png, url: "http://169.254.169.254/" },
+    { ...png, url: "data:" },
+    { ...png, url: 1 },
+  ]) {
+    await expect(read(other)).rejects.toMatchObject({ status: 400 });
+  }
+  await expect(read(png, "a".repeat(1000))).rejects.toMatchObject({ status: 413 });
 });
 
 /** Bodies that are nearly right, so that they come far. */
@@ -157,16 +202,24 @@ const hostile = fc.record(
 test("whatever is posted, only a user's texts and decisions come through, or a refusal", async () => {
   await fc.assert(
     fc.asyncProperty(hostile, async (posted) => {
-      const request = new Request("http://localhost/", { method: "POST", body: JSON.stringify(posted) });
-      const read = await readPosted(request).catch((error: unknown) => error);
+      const request = new Request("http://localhost/", {
+        method: "POST",
+        headers,
+        body: JSON.stringify(posted),
+      });
+      const read = await readPosted(request, undefined).catch((error: unknown) => error);
       if (read instanceof Refusal) {
         expect(read.status).toBe(400);
         return;
       }
       const { message } = read as Awaited<ReturnType<typeof readPosted>>;
       expect(["user", "assistant"]).toContain(message.role);
-      const members = message.role === "user" ? ["type", "text"] : ["type", "state", "approval"];
-      for (const part of message.parts) expect(Object.keys(part).sort()).toEqual(members.sort());
+      if (message.role === "user") {
+        for (const part of message.parts) expect(Object.keys(part)).toEqual(["type", "text"]);
+      } else {
+        for (const decision of message.decisions)
+          expect(Object.keys(decision).slice(0, 2)).toEqual(["id", "approved"]);
+      }
     }),
   );
 });

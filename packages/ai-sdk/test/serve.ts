@@ -8,14 +8,11 @@ type Route = (request: Request) => Promise<Response>;
 
 export interface Served {
   readonly url: string;
-  /** What the route threw: its own faults, or the store's. */
-  readonly failures: unknown[];
   stop(): Promise<void>;
 }
 
 /** A route behind a real server, as a framework would put it there. */
-export async function serve(route: Route): Promise<Served> {
-  const failures: unknown[] = [];
+export async function serve(route: Route, failures: unknown[] = []): Promise<Served> {
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const response = await route(requestOf(incoming, outgoing)).catch((error: unknown) => {
       failures.push(error);
@@ -34,7 +31,6 @@ export async function serve(route: Route): Promise<Served> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/api/chat`,
-    failures,
     async stop() {
       server.closeAllConnections();
       server.close();

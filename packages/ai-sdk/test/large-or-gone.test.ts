@@ -1,6 +1,7 @@
 import type { TokenCounter } from "@turnkeep/core";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { gate, type Process, whereTo, world } from "./world.ts";
+import { gate } from "./browser.ts";
+import { type Process, whereTo, world } from "./world.ts";
 
 /** A token per character. */
 const counter: TokenCounter = {
@@ -22,7 +23,7 @@ test("a paste longer than the window is 413 with figures, and leaves nothing beh
   const { memory, process } = chat();
   const tab = await process();
   const { status, text } = await tab.say("q-1", "a".repeat(1200));
-  expect([status, text]).toEqual([413, "The message is too long: it needs 1200, and 1000 is the limit."]);
+  expect([status, text]).toEqual([413, "The message is too long by 200 tokens: 1000 is the limit."]);
   expect((await memory.history()).messages).toEqual([]);
   expect((await tab.memories.list()).memories.map(({ memoryId }) => memoryId)).not.toContain(memory.id);
   expect(tab.prompts).toEqual([]);
@@ -74,11 +75,7 @@ test.each(deletions)("a conversation that is %s under an answer stays deleted", 
   await remove(other, id);
   goOn();
   const { status, text } = await answer;
-  expect([status, text.includes("Where do you want to go?"), text.includes("[DONE]")]).toEqual([
-    200,
-    true,
-    true,
-  ]);
+  expect([status, text.includes("[DONE]")]).toEqual([200, true]);
   expect(await shown()).toEqual([]);
   expect((await other.memories.list()).memories.map(({ memoryId }) => memoryId)).not.toContain(id);
   expect(tab.failures).toEqual([]);

@@ -1,0 +1,4 @@
+// Next.js, as app/api/chat/[[...path]]/route.ts
+import { handler } from "./chat.ts";
+
+export { handler as DELETE, handler as GET, handler as POST };

@@ -1,0 +1,163 @@
+import type { ChatMemory } from "@turnkeep/core";
+import { onAbort } from "@turnkeep/core/store-kit";
+import {
+  convertToModelMessages,
+  createUIMessageStreamResponse,
+  type ModelMessage,
+  readUIMessageStream,
+  type ToolSet,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
+import { Keeper } from "./keeper.ts";
+import { answerMetadata, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
+import { newestOf } from "./places.ts";
+import type { Asked } from "./take.ts";
+
+/** What a run of the SDK is asked for. */
+export interface Run {
+  readonly messages: ModelMessage[];
+  readonly abortSignal: AbortSignal;
+}
+
+/** What a run of the SDK answers, in both majors. */
+export interface Running {
+  toUIMessageStream(options: {
+    readonly originalMessages: UIMessage[];
+    readonly generateMessageId: () => string;
+    readonly messageMetadata: (streamed: { readonly part: StreamPart }) => unknown;
+  }): ReadableStream<UIMessageChunk>;
+}
+
+export interface Answering {
+  readonly run: (run: Run) => Running | PromiseLike<Running>;
+  readonly tools: ToolSet | undefined;
+  /** Called once an answer is stored and its turn is over. */
+  readonly onAnswer: (memory: Memory, asked: Asked, answer: UIMessage) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+  readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
+}
+
+type Memory = ChatMemory<UIMessage>;
+
+/** How long the chat of a process that died waits for the next answer. */
+const leaseMs = 10_000;
+
+/**
+ * Answers within a turn, which goes on to its end whether or not somebody still listens. `take` takes in what the user did,
+ * once it is the turn of this request; what it throws is thrown here, and what goes wrong later is reported.
+ */
+export async function answer(
+  memory: Memory,
+  request: Request,
+  take: () => Promise<Asked>,
+  answering: Answering,
+): Promise<Response> {
+  // Who has gone need not wait for the turn any more; an answer that has begun goes on.
+  const waiting = new AbortController();
+  const stopFollowing = onAbort(request.signal, () => waiting.abort(request.signal.reason));
+  const { promise, resolve, reject } = withResolvers<Response>();
+  let report = reject;
+  const work = memory
+    .turn(
+      async ({ signal }) => {
+        stopFollowing();
+        await settle(memory);
+        const asked = await take();
+        const { shown, kept } = await stream(memory, asked, signal, answering);
+        resolve(createUIMessageStreamResponse({ stream: shown }));
+        report = answering.onError;
+        return { asked, message: await kept };
+      },
+      { leaseMs, signal: waiting.signal },
+    )
+    .then(({ asked, message }) => answering.onAnswer(memory, asked, message))
+    .catch((error: unknown) => report(error))
+    .finally(stopFollowing);
+  answering.waitUntil?.(work);
+  return promise;
+}
+
+/** Marks an answer whose process died. Who holds the turn knows that nobody makes it any more. */
+async function settle(memory: Memory): Promise<void> {
+  const newest = await newestOf(memory);
+  if (newest === undefined || metadataOf(newest.message).status !== "streaming") return;
+  await memory.put(newest.id, withStatus(newest.message, "interrupted"), { replaces: newest.message });
+}
+
+/** Runs the SDK: the answer for the browser, and the answer as it is stored in the end. */
+async function stream(
+  memory: Memory,
+  { messages, answer, id }: Asked,
+  signal: AbortSignal,
+  { run, tools }: Answering,
+): Promise<{ shown: ReadableStream<UIMessageChunk>; kept: Promise<UIMessage> }> {
+  const end = new AbortController();
+  onAbort(signal, () => end.abort(signal.reason));
+  const keeper = new Keeper(memory, id, () => end.abort());
+  try {
+    const running = await run({
+      messages: await convertToModelMessages(messages, tools && { tools }),
+      abortSignal: end.signal,
+    });
+    const streamed = running.toUIMessageStream({
+      originalMessages: structuredClone(messages),
+      generateMessageId: () => answer.id,
+      messageMetadata: answerMetadata(metadataOf(answer)),
+    });
+    const [shown, read] = streamed.tee();
+    const kept = keep(keeper, answer, read, end.signal);
+    return { shown: shown.pipeThrough(endingWith(kept)), kept };
+  } catch (error) {
+    await keeper.end(withStatus(answer, "failed"));
+    throw error;
+  }
+}
+
+/** Who has seen the end of an answer finds it stored, and the next turn free. */
+function endingWith(kept: Promise<unknown>): TransformStream<UIMessageChunk, UIMessageChunk> {
+  return new TransformStream({
+    flush: () =>
+      kept.then(
+        () => undefined,
+        () => undefined,
+      ),
+  });
+}
+
+async function keep(
+  keeper: Keeper,
+  answer: UIMessage,
+  read: ReadableStream<UIMessageChunk>,
+  signal: AbortSignal,
+): Promise<UIMessage> {
+  let newest = answer;
+  const message = answer.parts.length === 0 ? undefined : structuredClone(answer);
+  for await (const next of readUIMessageStream({ ...(message && { message }), stream: read })) {
+    newest = next;
+    keeper.note(next);
+  }
+  const isOpen = metadataOf(newest).status === "streaming";
+  const whole = ended(isOpen ? withStatus(newest, signal.aborted ? "stopped" : "failed") : newest);
+  await keeper.end(whole);
+  return whole;
+}
+
+/** No text of an answer that is over still streams. */
+function ended(message: UIMessage): UIMessage {
+  const parts = message.parts.map((part) =>
+    (part.type === "text" || part.type === "reasoning") && part.state === "streaming"
+      ? { ...part, state: "done" as const }
+      : part,
+  );
+  return { ...message, parts };
+}
+
+/** `Promise.withResolvers`, which Node 20 has not. */
+function withResolvers<T>() {
+  let [resolve, reject] = [(_: T): void => {}, (_: unknown): void => {}];
+  const promise = new Promise<T>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,81 @@
+import { isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+
+type Part = UIMessage["parts"][number];
+type ToolPart = Extract<Part, { toolCallId: string }>;
+type TextPart = Extract<Part, { type: "text" | "reasoning" }>;
+
+/** The chunks of the SDK's stream by which one state of an answer becomes a later one. */
+export function chunksBetween(before: readonly Part[], after: readonly Part[]): UIMessageChunk[] {
+  return after.flatMap((part, index) => chunksOf(part, before[index], `${index}`) as UIMessageChunk[]);
+}
+
+function chunksOf(part: Part, old: Part | undefined, id: string): object[] {
+  if (part.type === "text" || part.type === "reasoning") {
+    const known = part.type === "reasoning" ? part.id : undefined;
+    return textChunks(part, old as TextPart | undefined, known ?? id);
+  }
+  if (isToolUIPart(part)) return toolChunks(part, old as ToolPart | undefined);
+  if (part.type === "step-start") return old === undefined ? [{ type: "start-step" }] : [];
+  // Files, sources and data: the part is its own chunk.
+  return JSON.stringify(old) === JSON.stringify(part) ? [] : [part];
+}
+
+function textChunks(
+  { type, text, state, providerMetadata }: TextPart,
+  old: TextPart | undefined,
+  id: string,
+): object[] {
+  const delta = text.slice(old?.text.length ?? 0);
+  const metadata = providerMetadata && { providerMetadata };
+  const wasOpen = old === undefined || old.state === "streaming";
+  return [
+    ...(old === undefined ? [{ type: `${type}-start`, id, ...metadata }] : []),
+    ...(delta === "" ? [] : [{ type: `${type}-delta`, id, delta }]),
+    ...(wasOpen && state !== "streaming" ? [{ type: `${type}-end`, id, ...metadata }] : []),
+  ];
+}
+
+function toolChunks(part: ToolPart, old: ToolPart | undefined): object[] {
+  const isOpen = old === undefined || old.state === "input-streaming";
+  const isNewApproval = part.approval !== undefined && old?.approval === undefined;
+  return [
+    ...(isOpen ? inputChunks(part, old) : []),
+    ...(isNewApproval ? [approvalChunk(part)] : []),
+    ...outputChunks(part, old),
+  ];
+}
+
+function inputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
+  const {
+    toolCallId,
+    input,
+    providerExecuted,
+    title,
+    callProviderMetadata: providerMetadata,
+  } = part as ToolPart & {
+    readonly callProviderMetadata?: object;
+  };
+  const isDynamic = part.type === "dynamic-tool";
+  const toolName = isDynamic ? part.toolName : part.type.slice("tool-".length);
+  const call = { toolCallId, toolName, dynamic: isDynamic, providerExecuted, title, providerMetadata };
+  if (part.state !== "input-streaming") return [{ type: "tool-input-available", ...call, input }];
+  return old === undefined ? [{ type: "tool-input-start", ...call }] : [];
+}
+
+function approvalChunk({ toolCallId, approval }: ToolPart): object {
+  const { id: approvalId, approved: _, ...rest } = approval as { id: string; approved?: boolean };
+  return { type: "tool-approval-request", approvalId, toolCallId, ...rest };
+}
+
+function outputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
+  const { toolCallId } = part;
+  if (part.state === "output-available") {
+    const { output, preliminary } = part;
+    const isKnown = old?.state === part.state && JSON.stringify(old.output) === JSON.stringify(output);
+    return isKnown ? [] : [{ type: "tool-output-available", toolCallId, output, preliminary }];
+  }
+  if (part.state === old?.state) return [];
+  if (part.state === "output-error")
+    return [{ type: "tool-output-error", toolCallId, errorText: part.errorText }];
+  return part.state === "output-denied" ? [{ type: "tool-output-denied", toolCallId }] : [];
+}

@@ -1,0 +1,78 @@
+import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import type { UIMessage, UIMessageChunk } from "ai";
+import { chunksBetween } from "./chunks.ts";
+import { type ChatMetadata, metadataOf } from "./metadata.ts";
+import { newestOf } from "./places.ts";
+
+type Memory = ChatMemory<UIMessage>;
+
+/** How often the store is asked what an answer has become. What a follower shows is late by that and `keepEveryMs`. */
+const lookEveryMs = 500;
+
+/**
+ * The answer that is being made, by this process or another: all of it so far, then what is stored of it from time to time.
+ * `undefined` if none is.
+ */
+export async function follow(memory: Memory): Promise<ReadableStream<UIMessageChunk> | undefined> {
+  const first = await newestOf(memory);
+  if (first === undefined || metadataOf(first.message).status !== "streaming") return undefined;
+  if (!(await memory.running())) return undefined;
+  const { message } = first;
+  let shown = message;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      controller.enqueue({ type: "start", messageId: message.id, messageMetadata: message.metadata });
+      for (const chunk of chunksBetween([], message.parts)) controller.enqueue(chunk);
+    },
+    async pull(controller) {
+      for (;;) {
+        await new Promise((resolve) => {
+          timer = setTimeout(resolve, lookEveryMs);
+        });
+        const { chunks, end, next } = await look(memory, first, shown);
+        shown = next;
+        for (const chunk of chunks) controller.enqueue(chunk);
+        if (end !== undefined) controller.enqueue(end);
+        if (end !== undefined) return controller.close();
+        if (chunks.length > 0) return;
+      }
+    },
+    cancel() {
+      clearTimeout(timer);
+    },
+  });
+}
+
+interface Seen {
+  readonly chunks: UIMessageChunk[];
+  readonly next: UIMessage;
+  readonly end: UIMessageChunk | undefined;
+}
+
+async function look(memory: Memory, { id }: HistoryMessage<UIMessage>, shown: UIMessage): Promise<Seen> {
+  // Asked first: a turn that ends in between has stored its last.
+  const isRunning = await memory.running();
+  const next = (await memory.entries()).find((entry) => entry.id === id)?.message;
+  if (next === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
+  const { status } = metadataOf(next);
+  const messageMetadata = isRunning || status !== "streaming" ? next.metadata : interrupted(next);
+  const chunks = chunksBetween(shown.parts, next.parts);
+  const isTold = JSON.stringify(shown.metadata) === JSON.stringify(messageMetadata);
+  if (!isTold) chunks.push({ type: "message-metadata", messageMetadata });
+  return {
+    chunks,
+    next: { ...next, metadata: messageMetadata },
+    end: endOf(metadataOf({ ...next, metadata: messageMetadata })),
+  };
+}
+
+function interrupted(message: UIMessage): ChatMetadata {
+  return { ...metadataOf(message), status: "interrupted" };
+}
+
+function endOf({ status }: ChatMetadata): UIMessageChunk | undefined {
+  if (status === "streaming") return undefined;
+  if (status === "failed") return { type: "error", errorText: "An error occurred." };
+  return { type: status === "done" ? "finish" : "abort" };
+}

@@ -1,0 +1,110 @@
+import {
+  type ChatMemories,
+  type ChatMemory,
+  isTurnkeepError,
+  type MemoryListPage,
+  type MemoryListQuery,
+} from "@turnkeep/core";
+import type { UIMessage } from "ai";
+import { metadataOf, withStatus } from "./metadata.ts";
+import { placeOf, standing } from "./places.ts";
+import { noSuchChat, Refusal } from "./refusal.ts";
+import { titleIn } from "./title.ts";
+
+type Memory = ChatMemory<UIMessage>;
+type Memories = ChatMemories<UIMessage>;
+
+/** A page of what was said, oldest first. `before`: ask with it for the page before, if there is one. */
+export interface ChatPage<M extends UIMessage = UIMessage> {
+  readonly messages: M[];
+  readonly before?: number;
+}
+
+/** A chat in a list. */
+export interface ListedChat {
+  readonly id: string;
+  /** What the `title` of `chatHandler` said, or what else the application has put there (`memory.update`). */
+  readonly title?: string;
+  /** When something happened in it last, in milliseconds since the epoch. */
+  readonly updatedAt: number;
+}
+
+/** A page of chats. `cursor`: ask with it for the next page, if there is one. */
+export interface ChatList {
+  readonly chats: ListedChat[];
+  readonly cursor?: string;
+}
+
+const mostPerPage = 200;
+
+export async function page(memory: Memory, query: URLSearchParams): Promise<ChatPage> {
+  const [before, limit] = [numberIn(query, "before"), numberIn(query, "limit") ?? 50];
+  const { messages, hasMore } = await memory.history({
+    order: "descending",
+    states: standing,
+    before,
+    limit: Math.min(limit, mostPerPage),
+  });
+  const oldest = messages.at(-1);
+  if (oldest === undefined && before === undefined) throw noSuchChat;
+  const shown = await Promise.all(messages.reverse().map(({ message }) => marked(memory, message)));
+  return { messages: shown, ...(hasMore && oldest && { before: oldest.seq }) };
+}
+
+/** An answer that nobody makes any more says so. */
+async function marked(memory: Memory, message: UIMessage): Promise<UIMessage> {
+  const isOpen = metadataOf(message).status === "streaming";
+  return isOpen && !(await memory.running()) ? withStatus(message, "interrupted") : message;
+}
+
+export async function list(memories: Memories, owner: string, query: URLSearchParams): Promise<ChatList> {
+  const limit = Math.min(numberIn(query, "limit") ?? 50, mostPerPage);
+  const listed = await newestFirst(memories, { owner, limit, cursor: query.get("cursor") ?? undefined });
+  const chats = listed.memories.map(({ memoryId, data, updatedAt }) => {
+    const title = titleIn(data);
+    return { id: memoryId, ...(title !== undefined && { title }), updatedAt };
+  });
+  return { chats, ...(listed.cursor !== undefined && { cursor: listed.cursor }) };
+}
+
+/** In the store's own order where it knows no other, which is the same for every page. */
+async function newestFirst(memories: Memories, query: MemoryListQuery): Promise<MemoryListPage> {
+  try {
+    return await memories.list({ ...query, order: "newest" });
+  } catch (error) {
+    if (!isTurnkeepError(error, "UNSUPPORTED")) throw error;
+    return memories.list(query);
+  }
+}
+
+/** Errors: `noSuchChat` for one that is not there, as for somebody else's. */
+export async function checkExists(memory: Memory): Promise<void> {
+  const { messages } = await memory.history({ limit: 1, states: standing });
+  if (messages.length === 0) throw noSuchChat;
+}
+
+/** Deletes a chat, and ends the answer that is being made in it. */
+export async function removeChat(memory: Memory): Promise<void> {
+  await checkExists(memory);
+  await memory.requestStop();
+  await memory.clear();
+}
+
+/** Deletes one message; of an answer all that it holds. */
+export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
+  const place = await placeOf(memory, messageId);
+  if (place === undefined) throw new Refusal(404, "No such message.");
+  await memory.remove(place.id);
+}
+
+export async function stop(memory: Memory): Promise<{ stopped: boolean }> {
+  await checkExists(memory);
+  return { stopped: await memory.requestStop() };
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new Refusal(400, `${name} must be a positive integer.`);
+  return Number(text);
+}

@@ -1,0 +1,35 @@
+import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import type { UIMessage } from "ai";
+
+type Memory = ChatMemory<UIMessage>;
+
+/** Messages that were not taken back. */
+export const standing = ["live", "evicted"] as const;
+
+/** Where a message stands, by the id that the browser knows it by. */
+export interface Place {
+  /** Its id in the memory. */
+  readonly id: string;
+  readonly role: UIMessage["role"];
+  readonly isLastQuestion: boolean;
+  /** The newest message, as the browser knows it. */
+  readonly newest: string;
+}
+
+export async function placeOf(memory: Memory, messageId: string): Promise<Place | undefined> {
+  let newest: string | undefined;
+  let isLastQuestion = true;
+  for await (const page of memory.historyPages({ order: "descending", states: standing })) {
+    for (const { id, message } of page.messages) {
+      newest ??= message.id;
+      if (message.id === messageId) return { id, role: message.role, isLastQuestion, newest };
+      if (message.role === "user") isLastQuestion = false;
+    }
+  }
+  return undefined;
+}
+
+/** The newest message. It is live: a window evicts from the front. */
+export async function newestOf(memory: Memory): Promise<HistoryMessage<UIMessage> | undefined> {
+  return (await memory.entries()).at(-1);
+}

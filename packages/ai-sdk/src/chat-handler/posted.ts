@@ -1,0 +1,121 @@
+import { isObject } from "@turnkeep/core/format-kit";
+import { safeValidateUIMessages, type UIMessage } from "ai";
+import { Refusal, tooLong } from "./refusal.ts";
+
+/** Which files a browser may send, as data URLs: any other URL the SDK might fetch from inside your network. */
+export interface ChatFiles {
+  /** Such as `["image/*", "application/pdf"]`. */
+  readonly mediaTypes: readonly string[];
+  /** Of a whole request. Default: 4,000,000. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** What a browser says: something of the user's, about a chat. */
+export interface Posted {
+  readonly id: string;
+  readonly message: Question | Decisions;
+  /** The newest message that the tab shows. */
+  readonly seen: string | undefined;
+}
+
+export type Question = UIMessage & { role: "user" };
+
+export interface Decision {
+  readonly id: string;
+  readonly approved: boolean;
+  readonly reason?: string;
+}
+
+/** What the user decides on calls that wait, under the id of the message that holds them. */
+export interface Decisions {
+  readonly id: string;
+  readonly role: "assistant";
+  readonly decisions: readonly Decision[];
+}
+
+const maxTextBytes = 256_000;
+const maxFileBytes = 4_000_000;
+const maxParts = 20;
+const maxDecisions = 100;
+
+export function isId(value: unknown): value is string {
+  return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
+}
+
+/** Reads a request. Errors: a `Refusal` for one that is not as it must be. */
+export async function readPosted(request: Request, files: ChatFiles | undefined): Promise<Posted> {
+  // A form of another site can send texts alone, with the user's cookies.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    throw new Refusal(415, "Send application/json.");
+  }
+  const limit = files === undefined ? maxTextBytes : (files.maxBytes ?? maxFileBytes);
+  const body = jsonIn(await textOf(request, limit));
+  if (!isObject(body) || !isId(body.id) || !(body.seen === undefined || isId(body.seen))) throw notTaken();
+  return { id: body.id, message: await messageIn(body.message, files), seen: body.seen };
+}
+
+/** Members that are not named here are left out; other parts and roles are refused. */
+async function messageIn(message: unknown, files: ChatFiles | undefined): Promise<Question | Decisions> {
+  if (!isObject(message) || !isId(message.id) || !Array.isArray(message.parts)) throw notTaken();
+  const { id, role, parts } = message;
+  if (role === "assistant") return { id, role, decisions: listOf(parts, maxDecisions, decisionIn) };
+  if (role !== "user") throw notTaken();
+  const question: Question = { id, role, parts: listOf(parts, maxParts, (part) => partIn(part, files)) };
+  const isBlank = question.parts.every((part) => part.type === "text" && part.text.trim() === "");
+  const { success } = await safeValidateUIMessages({ messages: [question] });
+  if (isBlank || !success) throw notTaken();
+  return question;
+}
+
+function listOf<T>(parts: readonly unknown[], most: number, read: (part: Record<string, unknown>) => T): T[] {
+  if (parts.length === 0 || parts.length > most || !parts.every(isObject)) throw notTaken();
+  return parts.map(read);
+}
+
+function partIn(part: Record<string, unknown>, files: ChatFiles | undefined): UIMessage["parts"][number] {
+  const { type, text, mediaType, url, filename } = part;
+  if (type === "text" && typeof text === "string") return { type, text };
+  if (type !== "file" || typeof url !== "string" || typeof mediaType !== "string") throw notTaken();
+  const isTaken = files?.mediaTypes.some((taken) =>
+    taken.endsWith("/*") ? mediaType.startsWith(taken.slice(0, -1)) : taken === mediaType,
+  );
+  if (isTaken !== true || !/^data:[^,]*,/.test(url)) throw notTaken();
+  return { type, mediaType, url, ...(typeof filename === "string" && { filename: filename.slice(0, 200) }) };
+}
+
+function decisionIn({ type, state, approval }: Record<string, unknown>): Decision {
+  const isCall = typeof type === "string" && /^(?:tool-.+|dynamic-tool)$/s.test(type);
+  if (!isCall || state !== "approval-responded" || !isObject(approval)) throw notTaken();
+  const { id, approved, reason } = approval;
+  const isNamed = typeof id === "string" && id !== "" && id.length <= 200;
+  const hasReason = typeof reason === "string" && reason !== "";
+  if (!isNamed || typeof approved !== "boolean" || (hasReason && reason.length > 1000)) throw notTaken();
+  return { id, approved, ...(hasReason && { reason }) };
+}
+
+function notTaken(): Refusal {
+  return new Refusal(400, "This is no message that can be taken.");
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stops reading at the limit, whatever length the request claims. */
+async function textOf({ body, headers }: Request, limit: number): Promise<string> {
+  const claimed = Number(headers.get("content-length"));
+  if (claimed > limit) throw new Refusal(413, tooLong(claimed, limit, "bytes"));
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > limit) throw new Refusal(413, tooLong(size, limit, "bytes"));
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

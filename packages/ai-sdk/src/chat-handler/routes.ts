@@ -1,0 +1,39 @@
+import { isId } from "./posted.ts";
+import { noSuchChat, Refusal } from "./refusal.ts";
+
+/** What a request asks for. */
+export type Action =
+  | { readonly name: "post" }
+  | { readonly name: "list"; readonly query: URLSearchParams }
+  | { readonly name: "page"; readonly id: string; readonly query: URLSearchParams }
+  | { readonly name: "resume" | "stop" | "remove-chat"; readonly id: string }
+  | { readonly name: "remove-message"; readonly id: string; readonly messageId: string };
+
+/** Errors: a `Refusal` for a path or a method that there is not. */
+export function actionOf({ method, url }: Request, path: string): Action {
+  const { pathname, searchParams: query } = new URL(url);
+  if (pathname !== path && !pathname.startsWith(`${path}/`)) throw new Refusal(404, "No such page.");
+  const [id, what, messageId, ...more] = pathname.slice(path.length + 1).split("/");
+  if (more.length > 0 || (messageId !== undefined && what !== "messages"))
+    throw new Refusal(404, "No such page.");
+  if (id === "" || id === undefined)
+    return byMethod(method, { POST: { name: "post" }, GET: { name: "list", query } });
+  if (!isId(id)) throw noSuchChat;
+  switch (what) {
+    case undefined:
+      return byMethod(method, { GET: { name: "page", id, query }, DELETE: { name: "remove-chat", id } });
+    case "stream":
+      return byMethod(method, { GET: { name: "resume", id } });
+    case "stop":
+      return byMethod(method, { POST: { name: "stop", id } });
+    case "messages":
+      if (isId(messageId)) return byMethod(method, { DELETE: { name: "remove-message", id, messageId } });
+  }
+  throw new Refusal(404, "No such page.");
+}
+
+function byMethod(method: string, actions: Readonly<Record<string, Action>>): Action {
+  const action = Object.hasOwn(actions, method) ? actions[method] : undefined;
+  if (action === undefined) throw new Refusal(405, `${Object.keys(actions).join(" or ")} is meant here.`);
+  return action;
+}

@@ -1,0 +1,126 @@
+import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
+import { withStatus } from "./metadata.ts";
+import { newestOf, type Place, placeOf } from "./places.ts";
+import type { Decisions, Question } from "./posted.ts";
+import { goneOn, Refusal } from "./refusal.ts";
+
+type Memory = ChatMemory<UIMessage>;
+
+/** A request to the model: what it is shown, and the stored message that its answer becomes. */
+export interface Asked {
+  readonly messages: UIMessage[];
+  readonly answer: UIMessage;
+  /** The answer's id in the memory. */
+  readonly id: string;
+}
+
+const mostAttempts = 8;
+
+/**
+ * Refuses at once what would be refused after the wait for the turn: a question that does not fit, of which nothing must
+ * be left, and one that would take back what the tab does not show. Answers whether the question stands here already.
+ */
+export async function checkQuestion(
+  memory: Memory,
+  question: Question,
+  seen: string | undefined,
+): Promise<boolean> {
+  await memory.messages({ extra: [question] });
+  const place = await placeOf(memory, question.id);
+  if (place !== undefined) checkTakenBack(place, seen);
+  return place !== undefined;
+}
+
+/**
+ * If more than its own answer stands behind a question, another tab may have asked it, and only a tab that shows it may
+ * take it back.
+ */
+function checkTakenBack(place: Place, seen: string | undefined): void {
+  if (place.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
+  if (!place.isLastQuestion && place.newest !== seen) throw new Refusal(409, goneOn);
+}
+
+/**
+ * Adds a question together with the place of its answer. One that stands here already, edited, to be answered again or
+ * sent twice, is taken back in the same change.
+ */
+export async function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await askOnce(memory, question, seen);
+    } catch (error) {
+      if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
+    }
+  }
+}
+
+function askOnce(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
+  const answer = withStatus({ id: crypto.randomUUID(), role: "assistant", parts: [] }, "streaming");
+  return memory.transaction(
+    async (transaction) => {
+      const { messages: known } = await memory.history({ ids: [question.id] });
+      const place = known.length === 0 ? undefined : await placeOf(memory, question.id);
+      if (place !== undefined) {
+        checkTakenBack(place, seen);
+        transaction.rewind(place.id);
+      }
+      // `useChat` keeps the id of an edited message, under which the memory has the version before.
+      transaction.add(
+        entry<UIMessage>(question, { id: known.length > 0 ? crypto.randomUUID() : question.id }),
+      );
+      const messages = await transaction.messages(); // A question that does not fit fails here, and nothing is written.
+      transaction.add(entry(answer, { id: answer.id }));
+      return { messages, answer, id: answer.id };
+    },
+    // What is decided in it holds for the state at its beginning alone.
+    { onConflict: "throw" },
+  );
+}
+
+/** The newest message, with what the user decides on its calls. Errors: a `Refusal` if they do not wait for that. */
+export async function decidedOf(
+  memory: Memory,
+  decisions: Decisions,
+  tools: ToolSet | undefined,
+): Promise<{ readonly id: string; readonly stored: UIMessage; readonly message: UIMessage }> {
+  const newest = await newestOf(memory);
+  if (newest?.message.id !== decisions.id) throw new Refusal(409, `No call waits. ${goneOn}`);
+  const message = decided(newest.message, decisions);
+  // The tools may be others than those that the model knew.
+  const { success } = await safeValidateUIMessages({ messages: [message], tools: tools as never });
+  if (!success) throw new Refusal(409, "The tools have changed since. Ask again.");
+  return { id: newest.id, stored: newest.message, message: withStatus(message, "streaming") };
+}
+
+/** Notes what the user decides. The model goes on with the message that holds the calls. */
+export async function decide(
+  memory: Memory,
+  decisions: Decisions,
+  tools: ToolSet | undefined,
+): Promise<Asked> {
+  const { id, stored, message } = await decidedOf(memory, decisions, tools);
+  // Where a decision comes twice, or two do, one of them finds another message in its place.
+  await memory.put(id, message, { replaces: stored });
+  const messages = await memory.messages();
+  if (messages.at(-1)?.id !== decisions.id) throw new Refusal(409, `No call is made. ${goneOn}`);
+  return { messages, answer: message, id };
+}
+
+/**
+ * Adds to the calls that wait what the user says of them. All of them at once, as `useChat` sends them: the SDK carries out
+ * each approved call of a message that has no result yet.
+ */
+function decided(stored: UIMessage, { decisions }: Decisions): UIMessage {
+  const open = new Map(decisions.map((decision) => [decision.id, decision]));
+  const refusal = new Refusal(409, "No call waits for these decisions, or not every one that waits has one.");
+  const parts = stored.parts.map((part): UIMessage["parts"][number] => {
+    if (!isToolUIPart(part) || part.state !== "approval-requested") return part;
+    const decision = open.get(part.approval.id);
+    if (decision === undefined) throw refusal;
+    open.delete(decision.id);
+    return { ...part, state: "approval-responded", approval: { ...part.approval, ...decision } };
+  });
+  if (open.size > 0) throw refusal;
+  return { ...stored, parts };
+}

@@ -1,0 +1,27 @@
+import type { ChatMemory, JsonValue } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
+import type { UIMessage } from "ai";
+
+const mostCharacters = 200;
+
+/** The title in what an application says of a chat. */
+export function titleIn(data: JsonValue | undefined): string | undefined {
+  return isObject(data) && typeof data.title === "string" ? data.title : undefined;
+}
+
+/** Gives a chat a title if it has none. What else the application says of it stays; a chat that was deleted stays so. */
+export async function giveTitle(
+  memory: ChatMemory<UIMessage>,
+  titleOf: () => string | Promise<string>,
+): Promise<void> {
+  if (titleIn(await memory.data()) !== undefined) return;
+  const title = [...(await titleOf())].slice(0, mostCharacters).join("");
+  await memory.update((before) => withTitle(before, title), { mustExist: true });
+}
+
+function withTitle(before: JsonValue = {}, title: string): JsonValue {
+  // Data of another shape is the application's own, and so is a title that somebody has given meanwhile.
+  return isObject(before) && titleIn(before) === undefined
+    ? { ...(before as Record<string, JsonValue>), title }
+    : before;
+}

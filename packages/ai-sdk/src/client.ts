@@ -1,0 +1,182 @@
+/**
+ * For the browser: what `useChat` asks `chatHandler` through. It loads nothing but the AI SDK.
+ *
+ * @module
+ */
+import {
+  type ChatTransport,
+  DefaultChatTransport,
+  type HttpChatTransportInitOptions,
+  isToolUIPart,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
+
+/** Options of {@link chatTransport}. */
+export interface ChatTransportOptions
+  extends Pick<HttpChatTransportInitOptions<UIMessage>, "api" | "credentials" | "fetch" | "headers"> {
+  /** The id of the newest message that the page began with, if it did not come by `history`. */
+  readonly seen?: string | undefined;
+}
+
+/** A page of chats; with `cursor` comes the next. `updatedAt`: milliseconds since the epoch. */
+export interface ListedChats {
+  readonly chats: { readonly id: string; readonly title?: string; readonly updatedAt: number }[];
+  readonly cursor?: string;
+}
+
+/** The transport of a chat, with what `useChat` has no call for. Errors: the SDK's, with the server's sentence. */
+export interface TurnkeepChatTransport<M extends UIMessage> extends ChatTransport<M> {
+  /** The newest messages of a chat, oldest first; with `before`, the page before that. */
+  history(chatId: string, query?: { readonly before?: number }): Promise<{ messages: M[]; before?: number }>;
+  /** A page of the user's chats, newest first if the store can. */
+  list(query?: { readonly cursor?: string }): Promise<ListedChats>;
+  /** Ends the answer that is being made, whoever asked. `useChat`'s `stop` does so too. */
+  stop(chatId: string): Promise<void>;
+  /** Deletes a chat. */
+  deleteChat(chatId: string): Promise<void>;
+  /** Deletes a message of a chat. */
+  deleteMessage(chatId: string, messageId: string): Promise<void>;
+}
+
+type SendOptions<M extends UIMessage> = Parameters<ChatTransport<M>["sendMessages"]>[0];
+type ReconnectOptions<M extends UIMessage> = Parameters<ChatTransport<M>["reconnectToStream"]>[0];
+type Chunks = ReadableStream<UIMessageChunk>;
+type Followed = { readonly chatId: string; readonly abortSignal?: AbortSignal | undefined };
+
+/**
+ * The transport for `useChat` with `chatHandler` on the server: it posts the newest message alone, and of an answer only what the
+ * user decides on its calls. When `stop` is called, the server stops too; a page that is closed or loaded anew stops nothing,
+ * and shows the answer again with `resume: true`.
+ *
+ * @example
+ * ```ts
+ * import { chatTransport } from "@turnkeep/ai-sdk/client";
+ *
+ * const transport = chatTransport(); // for useChat({ id, transport, messages, resume: true })
+ * const { messages } = await transport.history("chat-1");
+ * ```
+ */
+export function chatTransport<M extends UIMessage = UIMessage>(
+  options: ChatTransportOptions = {},
+): TurnkeepChatTransport<M> {
+  return new Transport<M>(options);
+}
+
+class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements TurnkeepChatTransport<M> {
+  readonly #options: ChatTransportOptions;
+  /** The newest message that is shown, by chat. */
+  readonly #seen = new Map<string, string>();
+  /** By which a request that follows another at once is known. */
+  #requests = 0;
+  #stopping: Promise<unknown> = Promise.resolve();
+
+  constructor({ seen, ...options }: ChatTransportOptions) {
+    super({
+      ...options,
+      prepareSendMessagesRequest: ({ id, messages, body, trigger }) => {
+        const message = said(messages.at(-1) as M);
+        return { body: { ...body, id, message, trigger, seen: body?.seen ?? this.#seen.get(id) ?? seen } };
+      },
+    });
+    this.#options = options;
+  }
+
+  override async sendMessages(options: SendOptions<M>): Promise<Chunks> {
+    this.#requests++;
+    // Else it could end the answer to this message.
+    await this.#stopping;
+    return this.#followed(options, () => super.sendMessages(options));
+  }
+
+  override async reconnectToStream(options: ReconnectOptions<M>): Promise<Chunks | null> {
+    this.#requests++;
+    return this.#followed(options, () => super.reconnectToStream(options));
+  }
+
+  async history(chatId: string, { before }: { readonly before?: number } = {}) {
+    const query = before === undefined ? "" : `?before=${before}`;
+    const page = (await this.#call("GET", `/${chatId}${query}`)) as { messages: M[]; before?: number };
+    const newest = page.messages.at(-1);
+    if (before === undefined && newest !== undefined) this.#seen.set(chatId, newest.id);
+    return page;
+  }
+
+  async list({ cursor }: { readonly cursor?: string } = {}) {
+    const query = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`;
+    return (await this.#call("GET", query)) as ListedChats;
+  }
+
+  async stop(chatId: string): Promise<void> {
+    await this.#call("POST", `/${chatId}/stop`);
+  }
+
+  async deleteChat(chatId: string): Promise<void> {
+    await this.#call("DELETE", `/${chatId}`);
+  }
+
+  async deleteMessage(chatId: string, messageId: string): Promise<void> {
+    await this.#call("DELETE", `/${chatId}/messages/${messageId}`);
+  }
+
+  /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
+  async #followed<C extends Chunks | null>(
+    { chatId, abortSignal }: Followed,
+    send: () => Promise<C>,
+  ): Promise<C> {
+    const request = this.#requests;
+    const onAbort = (): void => {
+      this.#stopping = Promise.resolve()
+        .then(() => (request === this.#requests ? this.stop(chatId) : undefined))
+        .catch(() => undefined);
+    };
+    abortSignal?.addEventListener("abort", onAbort, { once: true });
+    const noted = new TransformStream<UIMessageChunk, UIMessageChunk>({
+      transform: (chunk, controller) => {
+        if (chunk.type === "start" && chunk.messageId !== undefined) this.#seen.set(chatId, chunk.messageId);
+        controller.enqueue(chunk);
+      },
+      flush: () => abortSignal?.removeEventListener("abort", onAbort),
+    });
+    const chunks = await send().catch((error: unknown) => {
+      throw inWords(error);
+    });
+    return (chunks?.pipeThrough(noted) ?? null) as C;
+  }
+
+  async #call(method: string, path: string): Promise<unknown> {
+    const { api = "/api/chat", fetch = globalThis.fetch } = this.#options;
+    const [headers, credentials] = await Promise.all([
+      resolved(this.#options.headers),
+      resolved(this.#options.credentials),
+    ]);
+    const sent = new Headers(headers);
+    sent.set("content-type", "application/json");
+    const response = await fetch(api + path, { method, headers: sent, ...(credentials && { credentials }) });
+    const text = await response.text();
+    if (!response.ok) throw inWords(new Error(text));
+    return text === "" ? undefined : JSON.parse(text);
+  }
+}
+
+async function resolved<T>(
+  given: T | PromiseLike<T> | (() => T | PromiseLike<T>) | undefined,
+): Promise<T | undefined> {
+  return typeof given === "function" ? (given as () => T | PromiseLike<T>)() : given;
+}
+
+function said<M extends UIMessage>({ id, role, parts }: M): object {
+  const isDecision = (part: M["parts"][number]): boolean =>
+    isToolUIPart(part) && part.state === "approval-responded";
+  return { id, role, parts: role === "assistant" ? parts.filter(isDecision) : parts };
+}
+
+/** The server's sentence, where it is an error's message as JSON. */
+function inWords(error: unknown): unknown {
+  try {
+    const { error: sentence } = JSON.parse((error as Error).message) as { readonly error?: unknown };
+    return typeof sentence === "string" ? Object.assign(error as Error, { message: sentence }) : error;
+  } catch {
+    return error;
+  }
+}

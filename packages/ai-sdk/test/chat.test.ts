@@ -1,0 +1,431 @@
+import { type ChatMemories, createChatMemories, inMemoryStore, type WindowOptions } from "@turnkeep/core";
+import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { chatTransport, type TurnkeepChatTransport } from "../src/client.ts";
+import { type ChatHandlerOptions, type ChatMessage, type ChatPage, chatHandler } from "../src/index.ts";
+import { Chat, gate, line } from "./browser.ts";
+import { callsTool, modelOf, type Reply, says, told } from "./models.ts";
+
+type Memories = ChatMemories<UIMessage>;
+interface Settings extends Partial<ChatHandlerOptions> {
+  readonly window?: WindowOptions<UIMessage>;
+}
+
+/** A server over a store, with a model that answers these; several servers of one store are several processes. */
+function world(...replies: Reply[]) {
+  const store = inMemoryStore();
+  const { model, prompts } = modelOf(...replies);
+  const failures: unknown[] = [];
+  const server = ({ window, ...settings }: Settings = {}) => {
+    const memories: Memories = createChatMemories({ store, format: uiMessageFormat<UIMessage>(), window });
+    const handler = chatHandler({
+      memories,
+      owner: ({ headers }) => headers.get("user") ?? undefined,
+      model,
+      onError: (error) => failures.push(error),
+      ...settings,
+    } as ChatHandlerOptions);
+    const transport = (user = "ann"): TurnkeepChatTransport<UIMessage> =>
+      chatTransport({
+        api: "http://localhost/api/chat",
+        headers: { user },
+        fetch: async (url, init) => handler(new Request(url as string, init)),
+      });
+    /** A browser's tab, which begins with these messages. */
+    const tab = (messages: UIMessage[] = [], user = "ann"): Chat =>
+      new Chat({
+        id: "chat-1",
+        messages,
+        transport: transport(user),
+        sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      });
+    return { memories, handler, transport, tab };
+  };
+  return { server, prompts, failures };
+}
+
+async function stored(memories: Memories): Promise<UIMessage[]> {
+  const { messages } = await memories.get("chat-1").history({ states: ["live", "evicted"] });
+  return messages.map(({ message }) => message);
+}
+
+const storedLines = async (memories: Memories): Promise<string[]> => (await stored(memories)).map(line);
+
+const statusOf = async (memories: Memories): Promise<unknown> =>
+  ((await stored(memories)).at(-1) as ChatMessage).metadata?.status;
+
+const usage = { inputTokens: 40, outputTokens: 8, cachedInputTokens: 30 };
+
+test("a new chat, a second turn, and a page that is loaded", async () => {
+  const { server, prompts, failures } = world(says("Hello, Ann."), says("You are Ann."));
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "I am Ann." });
+  expect(chat.messages.map(line)).toEqual(["user: I am Ann.", "assistant: Hello, Ann."]);
+  await chat.sendMessage({ text: "Who am I?" });
+  const all = ["user: I am Ann.", "assistant: Hello, Ann.", "user: Who am I?", "assistant: You are Ann."];
+  expect(chat.messages.map(line)).toEqual(all);
+  expect(prompts[1]?.map(told)).toEqual(all.slice(0, 3));
+  // What a browser shows and what another loads is the same.
+  const { messages } = await transport().history("chat-1");
+  expect(JSON.parse(JSON.stringify(chat.messages))).toEqual(messages);
+  expect(await stored(memories)).toEqual(messages);
+  expect(messages[3]?.metadata).toEqual({ status: "done", usage });
+  const loaded = tab(messages);
+  expect(loaded.messages.map(line)).toEqual(all);
+  expect(failures).toEqual([]);
+});
+
+test("another answer, and an edited question", async () => {
+  const { server, failures } = world(says("One."), says("Two."), says("Three."), says("Four."));
+  const { memories, tab } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  await chat.regenerate();
+  expect(chat.messages.map(line)).toEqual(["user: Count.", "assistant: Two."]);
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: Two."]);
+  await chat.sendMessage({ text: "Go on." });
+  await chat.sendMessage({ text: "Count on.", messageId: chat.messages[0]?.id as string });
+  // The tab has seen all that it takes back.
+  expect(chat.messages.map(line)).toEqual(["user: Count on.", "assistant: Four."]);
+  expect(await storedLines(memories)).toEqual(["user: Count on.", "assistant: Four."]);
+  expect(failures).toEqual([]);
+});
+
+/** A tool that books when the user has said so, and how often it has. */
+function booking() {
+  let count = 0;
+  const book = tool({
+    description: "books",
+    inputSchema: z.object({ city: z.string() }),
+    needsApproval: true,
+    execute: async ({ city }) => `${city} ${++count}`,
+  });
+  return { tools: { book }, count: () => count };
+}
+
+const approvalIn = (chat: Chat): string => {
+  const part = chat.lastMessage?.parts.find((part) => "approval" in part);
+  return (part as { approval: { id: string } }).approval.id;
+};
+
+test("a call that two tabs approve at once is carried out once", async () => {
+  const { server, prompts } = world(callsTool("book", { city: "Oslo" }), says("Booked."));
+  const { tools, count } = booking();
+  const { memories, tab, transport } = server({ tools });
+  const chat = tab();
+  await chat.sendMessage({ text: "Book it." });
+  const other = tab((await transport().history("chat-1")).messages);
+  expect(chat.messages.map(line)).toEqual(["user: Book it.", "assistant: [approval-requested]"]);
+  await Promise.all(
+    [chat, other].map(async (chat) => {
+      await chat.addToolApprovalResponse({ id: approvalIn(chat), approved: true });
+      await settled(chat);
+    }),
+  );
+  expect(count()).toBe(1);
+  expect(prompts).toHaveLength(2);
+  expect(
+    [chat.error, other.error].filter((error) => error !== undefined).map(({ message }) => message),
+  ).toEqual([expect.stringContaining("No call waits")]);
+  const all = ["user: Book it.", "assistant: [output-available] Booked."];
+  expect(await storedLines(memories)).toEqual(all);
+  const [, answer] = await stored(memories);
+  expect(answer?.metadata).toEqual({
+    status: "done",
+    usage: { inputTokens: 80, outputTokens: 16, cachedInputTokens: 60 },
+  });
+});
+
+/** The automatic request begins behind the call that causes it. */
+async function settled(chat: Chat): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  while (chat.status === "submitted" || chat.status === "streaming")
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("a call that the user refuses is not carried out", async () => {
+  const { server } = world(callsTool("book", { city: "Oslo" }), says("Not booked."));
+  const { tools, count } = booking();
+  const { memories, tab } = server({ tools });
+  const chat = tab();
+  await chat.sendMessage({ text: "Book it." });
+  await chat.addToolApprovalResponse({ id: approvalIn(chat), approved: false, reason: "Too dear." });
+  await settled(chat);
+  expect(count()).toBe(0);
+  expect(await storedLines(memories)).toEqual(["user: Book it.", "assistant: [output-denied] Not booked."]);
+});
+
+/** A model whose answer has two parts, the second when it may. */
+function slowly(before: string, after: string) {
+  const [begun, goesOn] = [gate(), gate()];
+  const reply = async function* () {
+    yield { type: "text-start", id: "1" };
+    yield { type: "text-delta", id: "1", delta: before };
+    begun.open();
+    await goesOn.opened;
+    yield { type: "text-delta", id: "1", delta: after };
+    yield { type: "text-end", id: "1" };
+  };
+  return { reply, begun: begun.opened, goOn: goesOn.open };
+}
+
+test("an answer is kept while it streams, and shown to a page that is loaded meanwhile", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server } = world(reply, says("Three."));
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Count." });
+  await begun;
+  await until(async () => (await storedLines(memories))[1] === "assistant: One, ");
+  const { messages } = await transport().history("chat-1");
+  expect(messages[1]?.metadata).toEqual({ status: "streaming" });
+  const loaded = tab(messages);
+  const resumed = loaded.resumeStream();
+  await until(() => loaded.status === "streaming" && loaded.lastMessage?.parts.length !== 0);
+  goOn();
+  await Promise.all([asked, resumed]);
+  for (const each of [chat, loaded]) {
+    expect(each.messages.map(line)).toEqual(["user: Count.", "assistant: One, two."]);
+    expect(each.lastMessage?.metadata).toEqual({ status: "done", usage });
+    expect(each.lastMessage?.id).toBe((await stored(memories))[1]?.id);
+  }
+  // When it is over, there is nothing to resume.
+  await loaded.resumeStream();
+  expect(loaded.status).toBe("ready");
+  await loaded.sendMessage({ text: "And?" });
+  expect(await storedLines(memories)).toEqual([
+    "user: Count.",
+    "assistant: One, two.",
+    "user: And?",
+    "assistant: Three.",
+  ]);
+});
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("a browser that has seen the end of an answer finds it stored", async () => {
+  const { server } = world(says("One."));
+  const { memories, tab } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const { opened, open } = gate();
+  const put = memory.put.bind(memory);
+  memory.put = async (...change) => {
+    await opened;
+    return put(...change);
+  };
+  let isOver = false;
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Count." }).then(() => {
+    isOver = true;
+  });
+  await until(() => chat.messages.map(line).at(-1) === "assistant: One.");
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(false);
+  open();
+  await asked;
+  expect(await statusOf(memories)).toBe("done");
+});
+
+test("an answer goes on when its tab is closed", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server } = world(reply);
+  const { memories, handler } = server();
+  const gone = new AbortController();
+  const message = { id: "q-1", role: "user", parts: [{ type: "text", text: "Count." }] };
+  const response = await handler(
+    new Request("http://localhost/api/chat", {
+      method: "POST",
+      headers: { user: "ann", "content-type": "application/json" },
+      body: JSON.stringify({ id: "chat-1", message }),
+      signal: gone.signal,
+    }),
+  );
+  await begun;
+  gone.abort();
+  await response.body?.cancel();
+  goOn();
+  await until(async () => (await statusOf(memories)) === "done");
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One, two."]);
+});
+
+test("stop ends the answer on the server, and keeps what came", async () => {
+  const { reply, begun } = slowly("One, ", "two.");
+  const { server, failures } = world(reply, says("Yes?"));
+  const { memories, tab } = server();
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Count." });
+  await begun;
+  await until(() => chat.messages.map(line).at(-1) === "assistant: One, ");
+  await chat.stop();
+  await asked;
+  await until(async () => (await statusOf(memories)) === "stopped");
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One, "]);
+  await chat.sendMessage({ text: "Wait." });
+  expect((await storedLines(memories)).slice(2)).toEqual(["user: Wait.", "assistant: Yes?"]);
+  expect(failures).toEqual([]);
+});
+
+test("a stream that fails is told, kept as failed, and can be asked for again", async () => {
+  const { server, failures } = world(new Error("The model is away."), says("Hello."));
+  const { memories, tab } = server({ settings: { maxRetries: 0 } });
+  const chat = tab();
+  await chat.sendMessage({ text: "Hello" });
+  expect(chat.error?.message).toBe("An error occurred.");
+  // The browser hears of it before it is stored.
+  await until(async () => (await statusOf(memories)) === "failed");
+  expect(failures).toEqual([expect.objectContaining({ message: "The model is away." })]);
+  await chat.regenerate();
+  expect(await storedLines(memories)).toEqual(["user: Hello", "assistant: Hello."]);
+});
+
+test("two devices: both turns are kept, and each answer follows its question", async () => {
+  const { server } = world(says("One."), says("Two."), says("Three."));
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Hello" });
+  const other = tab((await transport().history("chat-1")).messages);
+  await Promise.all([chat.sendMessage({ text: "Left" }), other.sendMessage({ text: "Right" })]);
+  const lines = await storedLines(memories);
+  expect(lines.map((text) => text.split(":")[0])).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+  ]);
+  expect(lines.filter((text) => text.startsWith("user")).sort()).toEqual([
+    "user: Hello",
+    "user: Left",
+    "user: Right",
+  ]);
+});
+
+test("chats are listed, paged and deleted, of who asks alone", async () => {
+  const { server, failures } = world(says("One."), says("Two."), says("Three."));
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  for (const text of ["1?", "2?", "3?"]) await chat.sendMessage({ text });
+  const ann = transport();
+  expect(await ann.list()).toMatchObject({ chats: [{ id: "chat-1" }] });
+  const bob = transport("bob");
+  expect(await bob.list()).toEqual({ chats: [] });
+  for (const refused of [
+    bob.history("chat-1"),
+    bob.stop("chat-1"),
+    bob.deleteChat("chat-1"),
+    bob.deleteMessage("chat-1", chat.messages[0]?.id as string),
+    ann.history("chat-2"),
+    ann.deleteChat("chat-2"),
+  ]) {
+    await expect(refused).rejects.toThrow("No such chat.");
+  }
+  expect(await storedLines(memories)).toHaveLength(6);
+  await ann.deleteMessage("chat-1", chat.messages[2]?.id as string);
+  await expect(ann.deleteMessage("chat-1", "none")).rejects.toThrow("No such message.");
+  expect(await storedLines(memories)).toEqual([
+    "user: 1?",
+    "assistant: One.",
+    "assistant: Two.",
+    "user: 3?",
+    "assistant: Three.",
+  ]);
+  await ann.deleteChat("chat-1");
+  expect(await ann.list()).toEqual({ chats: [] });
+  expect(failures).toEqual([]);
+});
+
+test("a chat gets a title from the application, once, and the list shows it, newest first", async () => {
+  const { server, failures } = world(...Array.from({ length: 4 }, () => says("Yes.")), says("Yes."));
+  const asked: string[][] = [];
+  const { memories, transport } = server({
+    title: (messages) => {
+      asked.push(messages.map(line));
+      return `About ${line(messages[0] as UIMessage).slice("user: ".length)}`;
+    },
+  });
+  const ann = transport();
+  const say = (id: string, text: string) => new Chat({ id, transport: ann }).sendMessage({ text });
+  await say("chat-1", "fjords");
+  await until(async () => (await ann.list()).chats[0]?.title !== undefined);
+  await say("chat-2", "trains");
+  await until(async () => (await ann.list()).chats.every(({ title }) => title !== undefined));
+  expect((await ann.list()).chats).toEqual([
+    { id: "chat-2", title: "About trains", updatedAt: expect.any(Number) },
+    { id: "chat-1", title: "About fjords", updatedAt: expect.any(Number) },
+  ]);
+  await say("chat-1", "Go on");
+  expect(asked).toEqual([
+    ["user: fjords", "assistant: Yes."],
+    ["user: trains", "assistant: Yes."],
+  ]);
+  // What the application says beside it stays, and a title of its own is not replaced.
+  await memories.get("chat-3", { owner: "ann" }).update({ tags: ["sea"], title: "Mine" });
+  await memories.get("chat-4", { owner: "ann" }).update({ tags: ["sea"] });
+  await say("chat-3", "boats");
+  await say("chat-4", "boats");
+  await until(async () => (await memories.get("chat-4").data())?.["title" as never] !== undefined);
+  expect(await memories.get("chat-3").data()).toEqual({ tags: ["sea"], title: "Mine" });
+  expect(await memories.get("chat-4").data()).toEqual({ tags: ["sea"], title: "About boats" });
+  expect(failures).toEqual([]);
+});
+
+test("a title that fails is told, and the chat goes on without", async () => {
+  const { server, failures } = world(says("Yes."), says("Yes."));
+  const { memories, tab } = server({
+    title: () => {
+      throw new Error("no title");
+    },
+  });
+  const chat = tab();
+  for (const text of ["1?", "2?"]) await chat.sendMessage({ text });
+  expect(await storedLines(memories)).toEqual(["user: 1?", "assistant: Yes.", "user: 2?", "assistant: Yes."]);
+  await until(() => failures.length === 2);
+  expect(failures).toEqual([expect.objectContaining({ message: "no title" }), expect.anything()]);
+});
+
+test("a history is read page by page", async () => {
+  const { server } = world(says("One."), says("Two."));
+  const { tab, handler } = server();
+  const chat = tab();
+  for (const text of ["1?", "2?"]) await chat.sendMessage({ text });
+  const get = async (query: string) => {
+    const response = await handler(
+      new Request(`http://localhost/api/chat/chat-1${query}`, { headers: { user: "ann" } }),
+    );
+    return (await response.json()) as ChatPage;
+  };
+  const newest = await get("?limit=3");
+  expect(newest.messages.map(line)).toEqual(["assistant: One.", "user: 2?", "assistant: Two."]);
+  const oldest = await get(`?limit=3&before=${newest.before}`);
+  expect(oldest.messages.map(line)).toEqual(["user: 1?"]);
+  expect(oldest.before).toBeUndefined();
+  expect(await get("?limit=none")).toEqual({ error: "limit must be a positive integer." });
+});
+
+test("an agent answers, with its own tools", async () => {
+  const { ToolLoopAgent } = await import("ai");
+  const { model } = modelOf(callsTool("look"), says("Seen."));
+  const look = tool({ description: "looks", inputSchema: z.object({}), execute: async () => "seen" });
+  const agent = new ToolLoopAgent({ model, tools: { look } });
+  const { server, failures } = world();
+  const { memories, tab } = server({ model: undefined, agent });
+  const chat = tab();
+  await chat.sendMessage({ text: "Look." });
+  expect(await storedLines(memories)).toEqual(["user: Look.", "assistant: [output-available] Seen."]);
+  expect(failures).toEqual([]);
+});
+
+test("says what is wrong with its options", () => {
+  const memories = createChatMemories({ store: inMemoryStore(), format: uiMessageFormat<UIMessage>() });
+  const owner = (): string => "ann";
+  expect(() => chatHandler({ memories, owner })).toThrow("a model or an agent");
+  expect(() => chatHandler({ memories, owner, model: "m", tool: {} } as never)).toThrow("tool");
+  expect(() => chatHandler({ memories, owner, model: "m", path: "api/chat" })).toThrow("path");
+  expect(() => chatHandler({ memories, owner: "ann", model: "m" } as never)).toThrow("owner");
+});

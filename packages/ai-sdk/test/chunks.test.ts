@@ -1,0 +1,94 @@
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { chunksBetween } from "../src/chat-handler/chunks.ts";
+
+type Parts = UIMessage["parts"];
+
+const call = { type: "tool-look", toolCallId: "c-1", input: { city: "Oslo" } };
+const dynamic = { ...call, type: "dynamic-tool", toolName: "find", toolCallId: "c-2", title: "Find" };
+const approval = { id: "ap-1" };
+
+/** The states of one answer, one after the other, as they are stored. */
+const states = [
+  [],
+  [{ type: "step-start" }, { type: "reasoning", id: "r-1", text: "Hm", state: "streaming" }],
+  [
+    { type: "step-start" },
+    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+    { type: "text", text: "I ", state: "streaming" },
+  ],
+  [
+    { type: "step-start" },
+    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+    { type: "text", text: "I look.", state: "done" },
+    { ...call, state: "input-streaming", input: {} },
+  ],
+  [
+    { type: "step-start" },
+    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+    { type: "text", text: "I look.", state: "done" },
+    { ...call, state: "approval-requested", approval },
+    { ...dynamic, state: "input-available" },
+  ],
+  [
+    { type: "step-start" },
+    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+    { type: "text", text: "I look.", state: "done" },
+    { ...call, state: "output-available", approval, output: "seen" },
+    { ...dynamic, state: "output-error", errorText: "away" },
+    { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
+    { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
+    { type: "data-weather", id: "d-1", data: { celsius: 4 } },
+    { type: "step-start" },
+    { type: "text", text: "", state: "streaming" },
+  ],
+  [
+    { type: "step-start" },
+    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+    { type: "text", text: "I look.", state: "done" },
+    { ...call, state: "output-available", approval, output: "seen" },
+    { ...dynamic, state: "output-error", errorText: "away" },
+    { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
+    { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
+    { type: "data-weather", id: "d-1", data: { celsius: 5 } },
+    { type: "step-start" },
+    { type: "text", text: "4 degrees.", state: "done" },
+  ],
+] as unknown as Parts[];
+
+/** What a browser makes of these states, of which it misses some. */
+async function replayed(seen: readonly Parts[]): Promise<unknown> {
+  const chunks: UIMessageChunk[] = [{ type: "start", messageId: "a-1" }];
+  seen.forEach((parts, index) => void chunks.push(...chunksBetween(seen[index - 1] ?? [], parts)));
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const errors: unknown[] = [];
+  let message: UIMessage | undefined;
+  for await (const next of readUIMessageStream({ stream, onError: (error) => errors.push(error) }))
+    message = next;
+  expect(errors).toEqual([]);
+  return JSON.parse(JSON.stringify(message?.parts));
+}
+
+const whole = states.at(-1) as Parts;
+
+test.each(states.slice(0, -1).map((parts, index) => [index, parts] as const))(
+  "an answer that is followed from state %i on becomes the same",
+  async (index) => {
+    expect(await replayed(states.slice(index))).toEqual(whole);
+    expect(await replayed([states[index] as Parts, whole])).toEqual(whole);
+  },
+);
+
+test("what has not changed is not sent again", () => {
+  for (const parts of states) expect(chunksBetween(parts, parts)).toEqual([]);
+});
+
+test("a call that is refused ends so", async () => {
+  const denied = [{ ...call, state: "output-denied", approval }] as unknown as Parts;
+  expect(await replayed([denied])).toEqual(denied);
+});

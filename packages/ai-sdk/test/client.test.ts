@@ -1,0 +1,122 @@
+import type { UIMessage, UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { chatTransport } from "../src/client.ts";
+import { gate } from "./browser.ts";
+
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly body: { readonly [name: string]: unknown } | undefined;
+}
+
+/** A transport to a server that answers each post and each resumed stream with a stream that stays open. */
+function transportTo(
+  answer: (sent: Sent) => Response | undefined | Promise<Response | undefined> = () => undefined,
+) {
+  const sent: Sent[] = [];
+  const transport = chatTransport({
+    headers: async () => ({ authorization: "token" }),
+    fetch: async (url, { method = "GET", body, headers } = {}) => {
+      const request = { method, url: String(url), body: body ? JSON.parse(body as string) : undefined };
+      sent.push(request);
+      expect(new Headers(headers).get("authorization")).toBe("token");
+      return (await answer(request)) ?? streaming();
+    },
+  });
+  return { transport, sent, lines: () => sent.map(({ method, url }) => `${method} ${url}`) };
+}
+
+function streaming(): Response {
+  const start: UIMessageChunk = { type: "start", messageId: "a-1" };
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(start)}\n\n`)),
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+const question = (id: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text: "Hello" }] });
+const sending = (messages: UIMessage[], abortSignal: AbortSignal) =>
+  ({ trigger: "submit-message", chatId: "chat-1", messageId: undefined, messages, abortSignal }) as const;
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test("a post holds the newest message alone, and says what the tab has seen", async () => {
+  const { transport, sent } = transportTo();
+  const { signal } = new AbortController();
+  const stream = await transport.sendMessages(sending([question("q-1")], signal));
+  await stream.getReader().read();
+  await transport.sendMessages(sending([question("q-1"), question("q-2")], signal));
+  expect(sent.map(({ body }) => body)).toEqual([
+    { id: "chat-1", message: question("q-1"), trigger: "submit-message" },
+    { id: "chat-1", message: question("q-2"), trigger: "submit-message", seen: "a-1" },
+  ]);
+});
+
+test("of an answer only the decisions are posted", async () => {
+  const { transport, sent } = transportTo();
+  const decision = {
+    type: "tool-book",
+    toolCallId: "c",
+    state: "approval-responded",
+    input: {},
+    approval: { id: "1", approved: true },
+  };
+  const parts = [{ type: "text", text: "May I?" }, decision] as UIMessage["parts"];
+  await transport.sendMessages(
+    sending([{ id: "a", role: "assistant", parts }], new AbortController().signal),
+  );
+  expect(sent[0]?.body?.message).toEqual({ id: "a", role: "assistant", parts: [decision] });
+});
+
+test("what is stopped in the browser is stopped on the server, before anything else is posted", async () => {
+  const stopping = gate();
+  const { transport, lines } = transportTo(async ({ url }) => {
+    if (!url.endsWith("/stop")) return undefined;
+    await stopping.opened;
+    return Response.json({ stopped: true });
+  });
+  const controller = new AbortController();
+  await transport.sendMessages(sending([question("q-1")], controller.signal));
+  controller.abort();
+  await turns();
+  const next = transport.sendMessages(sending([question("q-2")], new AbortController().signal));
+  await turns();
+  expect(lines()).toEqual(["POST /api/chat", "POST /api/chat/chat-1/stop"]);
+  stopping.open();
+  await next;
+  expect(lines()).toHaveLength(3);
+});
+
+test("a stream that is resumed once more stops nothing, and one that the user stops does", async () => {
+  const { transport, lines } = transportTo();
+  const [first, second] = [new AbortController(), new AbortController()];
+  await transport.reconnectToStream({ chatId: "chat-1", abortSignal: first.signal });
+  // As the SDK's chat does it.
+  first.abort();
+  await transport.reconnectToStream({ chatId: "chat-1", abortSignal: second.signal });
+  await turns();
+  expect(lines()).toEqual(["GET /api/chat/chat-1/stream", "GET /api/chat/chat-1/stream"]);
+  second.abort();
+  await turns();
+  expect(lines().at(-1)).toBe("POST /api/chat/chat-1/stop");
+});
+
+test("a signal that fires when the answer is over stops nothing", async () => {
+  const { transport, lines } = transportTo(() => new Response("data: [DONE]\n\n"));
+  const controller = new AbortController();
+  const stream = await transport.sendMessages(sending([question("q-1")], controller.signal));
+  for await (const _ of stream as unknown as AsyncIterable<unknown>);
+  controller.abort();
+  await turns();
+  expect(lines()).toHaveLength(1);
+});
+
+test("an error has the server's sentence", async () => {
+  const refuse = (text: string) => transportTo(() => new Response(text, { status: 409 })).transport;
+  const { signal } = new AbortController();
+  const send = (text: string) => refuse(text).sendMessages(sending([question("q-1")], signal));
+  await expect(send('{"error":"Load it again."}')).rejects.toThrow(/^Load it again\.$/);
+  await expect(send("<html>")).rejects.toThrow("<html>");
+  await expect(refuse('{"error":"Load it again."}').list()).rejects.toThrow(/^Load it again\.$/);
+});

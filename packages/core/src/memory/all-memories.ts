@@ -1,0 +1,152 @@
+import { wrongSignal } from "../abort.ts";
+import type { MemoryListEntry, MemoryListPage, Pruned } from "../chat-memories.ts";
+import { isTurnkeepError, unsupportedError } from "../errors.ts";
+import type { JsonValue } from "../memory-data.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import { parsedJson } from "../parsed-json.ts";
+import type { ListPage, ListQuery } from "../store-contract.ts";
+import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
+import { eraseMemory } from "./erase.ts";
+import { type Pruning, pruneOnce } from "./prune.ts";
+import { report } from "./report.ts";
+import { type Plan, Session } from "./session.ts";
+
+type Signal = AbortSignal | undefined;
+
+/** The memories of a store, those that nobody has loaded too. */
+export class AllMemories<M> {
+  /** Those of any memory. */
+  readonly #settings: MemorySettings<M>;
+
+  constructor(settings: MemorySettings<M>) {
+    this.#settings = settings;
+  }
+
+  async list(query: ListQuery, signal: Signal): Promise<MemoryListPage> {
+    const page = await this.#ask(signal, ({ signal }) =>
+      this.#settings.store.listMemories(query, { signal }),
+    );
+    return { ...page, memories: page.memories.map(entryOf) };
+  }
+
+  /** Deletes all memories of an owner; answers their ids. */
+  erase(owner: string, signal: Signal): Promise<string[]> {
+    return this.#forAllOf(owner, signal, (memoryId, call) => this.#erase(memoryId, owner, call));
+  }
+
+  /** Gives an owner's memories, all or these, another owner; answers their ids. */
+  async assign(
+    from: string,
+    to: string,
+    ids: readonly string[] | undefined,
+    signal: Signal,
+  ): Promise<string[]> {
+    if (ids === undefined)
+      return this.#forAllOf(from, signal, (memoryId) =>
+        unlessForeign(() => this.#change(memoryId, from, signal, becomes(to)), false),
+      );
+    const assigned: string[] = [];
+    for (const memoryId of new Set(ids))
+      if (await this.#change(memoryId, from, signal, becomes(to))) assigned.push(memoryId);
+    return assigned;
+  }
+
+  async prune(pruning: Pruning, owner: string | undefined, signal: Signal): Promise<Pruned> {
+    if (!this.#settings.store.capabilities.history) throw unsupportedError("The store", "prune()");
+    const plan = pruneOnce<M>(pruning);
+    const memories: { memoryId: string; messageIds: string[] }[] = [];
+    for await (const memoryId of this.#listed(owner, signal)) {
+      const messageIds: string[] = [];
+      for (let hasMore = true; hasMore; ) {
+        const pruned = await unlessForeign(() => this.#change(memoryId, owner, signal, plan), nothing);
+        messageIds.push(...pruned.messageIds);
+        hasMore = pruned.hasMore;
+      }
+      if (messageIds.length > 0) memories.push({ memoryId, messageIds });
+    }
+    return { memories };
+  }
+
+  /**
+   * Does something to each memory of an owner, which takes it from him; answers the ids of those for which it answered
+   * `true`. If the list is ordered by id, one that began anew can come before those still to come: so until none is left.
+   */
+  async #forAllOf(
+    owner: string,
+    signal: Signal,
+    act: (memoryId: string, call: Call) => Promise<boolean>,
+  ): Promise<string[]> {
+    const done = new Set<string>();
+    for (let before = -1; before < done.size; ) {
+      before = done.size;
+      for await (const memoryId of this.#listed(owner, signal)) {
+        if (done.has(memoryId)) continue;
+        if (await this.#ask(signal, (call) => act(memoryId, call))) done.add(memoryId);
+      }
+    }
+    return [...done];
+  }
+
+  /** The ids of the memories of an owner, or of all, page by page. */
+  async *#listed(owner: string | undefined, signal: Signal): AsyncGenerator<string> {
+    let cursor: string | undefined;
+    do {
+      const query = { owner, cursor, limit: 1000 };
+      const page = await this.#ask(signal, (call) =>
+        persist(call, () => this.#settings.store.listMemories(query, { signal: call.signal })),
+      );
+      for (const { memoryId } of page.memories) yield memoryId;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /** Changes one memory, on behalf of its owner. */
+  #change<T>(memoryId: string, owner: string | undefined, signal: Signal, plan: Plan<M, T>): Promise<T> {
+    const session = new Session({ ...this.#settings, memoryId, owner });
+    return session.run(signal, (call) => session.commit(call, plan));
+  }
+
+  /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
+  #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
+    return unlessForeign(async () => {
+      await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
+      report(this.#settings.onEvent, { type: "erased", memoryId });
+      return true;
+    }, false);
+  }
+
+  /** One call of the store, with a time limit. */
+  async #ask<T>(signal: Signal, call: (call: Call) => Promise<T>): Promise<T> {
+    const wrong = wrongSignal(signal);
+    if (wrong !== undefined) throw wrong;
+    const { timeoutMs } = this.#settings;
+    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) }, call);
+  }
+}
+
+/** Makes a memory another owner's, if it is there. */
+function becomes<M>(owner: string): Plan<M, boolean> {
+  return ({ draft }) => {
+    if (draft.begins) return false;
+    draft.newOwner = owner;
+    return true;
+  };
+}
+
+const nothing = { messageIds: [], hasMore: false };
+
+/** What is done to a listed memory, unless it is not the owner's any more. */
+async function unlessForeign<T>(act: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (isTurnkeepError(error, "OWNER_MISMATCH")) return otherwise;
+    throw error;
+  }
+}
+
+/** What stands in a listing of it. Data that somebody damaged hide no other memory. */
+function entryOf({ data, ...memory }: ListPage["memories"][number]): MemoryListEntry {
+  const said = data === undefined ? undefined : parsedJson(data);
+  return said === undefined ? memory : { ...memory, data: said as JsonValue };
+}

@@ -1,0 +1,60 @@
+import { appendFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  assistant,
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  isTurnkeepError,
+  type ModelMessage,
+  user,
+} from "@turnkeep/core";
+
+/** What a process that takes turns is told, as JSON in its first argument. */
+export interface TurnerTask {
+  readonly url: string;
+  readonly memoryId: string;
+  readonly client: string;
+  /** How many turns it takes, one after the other; 0: one, which it holds until that is lost or told to stop. */
+  readonly turns: number;
+  readonly leaseMs: number;
+  /** Where all processes write what they do, a line each. */
+  readonly log: string;
+}
+
+/** Takes turns, and ends. Its exit status is 1 if one failed. */
+export async function runTurner(openStore: (url: string) => Promise<ChatMemoryStore>): Promise<void> {
+  const { url, memoryId, client, turns, leaseMs, log } = JSON.parse(process.argv[2] ?? "") as TurnerTask;
+  const store = await openStore(url);
+  const memory = createChatMemory({ id: memoryId, store, timeoutMs: 600_000 });
+  const say = (what: string): void => appendFileSync(log, `${client} ${what}\n`);
+  for (let turn = 1; turn <= Math.max(turns, 1); turn++) {
+    await memory.turn(
+      async ({ signal }) => {
+        say("begins");
+        await memory.add(user(`${client} asks`));
+        if (turns === 0) await hold(memory, signal, say);
+        await memory.add(assistant(`${client} answers`)).catch((error) => say(`writes: ${codeOf(error)}`));
+        say("ends");
+      },
+      { leaseMs },
+    );
+  }
+  await store.close();
+}
+
+const codeOf = (error: unknown): string => (isTurnkeepError(error) ? error.code : String(error));
+
+/** Waits until the turn's signal fires, or the process has stood still. The first thing that it then does is to write. */
+async function hold(
+  memory: ChatMemory<ModelMessage>,
+  signal: AbortSignal,
+  say: (what: string) => void,
+): Promise<void> {
+  for (let last = performance.now(); !signal.aborted; last = performance.now()) {
+    await sleep(20);
+    if (performance.now() - last < 1000) continue;
+    await memory.add(user("late")).catch((error) => say(`writes: ${codeOf(error)}`));
+  }
+  say(`is told: ${codeOf(signal.reason)}`);
+}
