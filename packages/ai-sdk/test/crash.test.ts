@@ -51,7 +51,8 @@ async function begun(): Promise<ChatMemoryStore> {
   const memory = open(store);
   for (const id of ["q1", "q2"]) {
     const { answer } = await ask(memory, question(id, id), undefined);
-    await memory.put(answer.id, { ...answer, parts: [{ type: "text", text: `answer to ${id}` }] });
+    const text = `answer to ${id}`;
+    await memory.put(answer.id, { ...answer, parts: [{ type: "text", text }] });
   }
   return store;
 }

@@ -92,6 +92,8 @@ export class TurnRecord<M> {
     const { memory } = this.#turn;
     const now = await memory.anchor().catch((error) => {
       if (isTurnkeepError(error, "NOT_FOUND")) return undefined;
+      // A lease is lost where the store cannot be reached, too.
+      if (cause.code === "TURN_LOST") return this.#anchor;
       throw error;
     });
     const isSameLife = now !== undefined && now.life === (this.#anchor ?? now).life;

@@ -35,7 +35,7 @@ const decisions: readonly (readonly [string, boolean])[] = [
  * request that was not answered.
  */
 export async function approve(setting: Approve): Promise<ChatResult<ModelMessage>> {
-  const { store, tick, onRun, idempotent, isShaped, requests, client, onAnswer } = setting;
+  const { store, tick, onRun, idempotent, isShaped, requests, leaseMs = 100, client, onAnswer } = setting;
   const memory = createChatMemory({
     id: "chat",
     store: ticking(store, tick),
@@ -71,7 +71,7 @@ export async function approve(setting: Approve): Promise<ChatResult<ModelMessage
     memory,
     tools,
     systemMessage: "Be kind.",
-    leaseMs: 100,
+    leaseMs,
   });
   let result: ChatResult<ModelMessage> | undefined;
   let { approvalIds } = client;

@@ -69,6 +69,8 @@ const { text } = await (task.isApproved ? approve : ask)({
   requests,
   idempotent: task.idempotent,
   isShaped: true,
+  // The next process waits for as long.
+  leaseMs: task.dieAt > 0 ? 1000 : 60_000,
   onRun: (id) => appendFileSync(join(task.folder, "runs"), `${id}\n`, { flush: true }),
   tick: async (what) => {
     if (!new RegExp(task.among).test(what) || ++awaits !== task.dieAt) return;

@@ -28,6 +28,8 @@ export interface Ask {
   readonly isShaped: boolean;
   /** Every request that the model was sent. */
   readonly requests: ModelMessage[][];
+  /** Default 100, within which a store in this process always answers. */
+  readonly leaseMs?: number;
   readonly id?: string;
   readonly text?: string;
 }
@@ -40,6 +42,7 @@ export function ask({
   idempotent,
   isShaped,
   requests,
+  leaseMs = 100,
   id,
   text,
 }: Ask): Promise<ChatResult<ModelMessage>> {
@@ -65,7 +68,7 @@ export function ask({
     memory,
     tools,
     systemMessage: "Be kind.",
-    leaseMs: 100,
+    leaseMs,
   });
   return chat.chat(text ?? question, { id: id ?? questionId });
 }

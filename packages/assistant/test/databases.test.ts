@@ -1,4 +1,10 @@
-import { type ChatMemoryStore, createChatMemory, isTurnkeepError, type ModelMessage } from "@turnkeep/core";
+import {
+  type ChatMemoryStore,
+  createChatMemory,
+  isTurnkeepError,
+  type ModelMessage,
+  TurnkeepError,
+} from "@turnkeep/core";
 import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
 import { dynamoStore } from "@turnkeep/store-dynamo";
 import { mongoStore } from "@turnkeep/store-mongo";
@@ -8,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type ApprovalResponse,
   type Assistant,
+  type AssistantPolicy,
   createAssistant,
   isAssistantError,
   type ToolContext,
@@ -35,8 +42,14 @@ interface World {
 }
 
 /** An assistant over a store, as another process has it: only the database is shared. */
-function assistantOver(store: ChatMemoryStore, world: World): Assistant<ModelMessage> {
-  const memory = createChatMemory({ id: world.memoryId, store, window: { maxMessages: 20 } });
+function assistantOver(
+  store: ChatMemoryStore,
+  world: World,
+  policy: Pick<AssistantPolicy<ModelMessage>, "busy" | "leaseMs"> = {},
+): Assistant<ModelMessage> {
+  // One that is cut off ends soon.
+  const retry = policy.leaseMs === undefined;
+  const memory = createChatMemory({ id: world.memoryId, store, window: { maxMessages: 20 }, retry });
   const execute = async (_: unknown, { toolCallId }: ToolContext): Promise<string> => {
     world.runs.push(toolCallId);
     // Work, during which the other process has time to look.
@@ -54,7 +67,26 @@ function assistantOver(store: ChatMemoryStore, world: World): Assistant<ModelMes
     world.requests.push([...messages]);
     return { message: messages.at(-1)?.role === "tool" ? assistant("Done.") : asking };
   };
-  return createAssistant({ memory, model, tools });
+  return createAssistant({ memory, model, tools, ...policy });
+}
+
+/** A store that a process does not reach any more once it is cut off. */
+function cuttable(store: ChatMemoryStore): { readonly store: ChatMemoryStore; readonly cut: () => void } {
+  let isCut = false;
+  const through = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (isCut) throw new TurnkeepError("STORE_UNAVAILABLE", "cut off");
+    return call();
+  };
+  return {
+    store: {
+      ...store,
+      getMessages: (...given) => through(() => store.getMessages(...given)),
+      updateMessages: (...given) => through(() => store.updateMessages(...given)),
+    },
+    cut: () => {
+      isCut = true;
+    },
+  };
 }
 
 /** As a client does that was told to send its decisions again; `undefined` if the user has decided otherwise. */
@@ -130,22 +162,26 @@ describe.each(Object.keys(databases) as (keyof typeof databases)[])("calls that 
     },
   );
 
-  test("hold other decisions up while one of them runs, and those behind a dead process until somebody says so", async () => {
+  test("hold other decisions up while one of them runs, and those behind a lost process until somebody says so", async () => {
     let end = (): void => {};
     const until = new Promise<void>((resolve) => {
       end = resolve;
     });
     const world: World = { memoryId: "running", runs: [], requests: [], until };
-    const [dying, other] = stores.map((store) => assistantOver(store, world)) as [
-      Assistant<ModelMessage>,
-      Assistant<ModelMessage>,
-    ];
-    const waiting = await dying.chat("Go", { id });
-    const late = dying.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
+    const { store, cut } = cuttable(stores[0]);
+    const lost = assistantOver(store, world, { leaseMs: 3000 });
+    const other = assistantOver(stores[1], world);
+    const waiting = await lost.chat("Go", { id });
+    const late = lost.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
+    const ended = expect(late).rejects.toMatchObject({ code: "TURN_LOST" });
     await expect.poll(() => world.runs).toContain("c-pay");
     const approvals = [decision(waiting, "c-send", true)];
     const before = await said(world);
+    const refusing = assistantOver(stores[1], world, { busy: "reject" });
+    await expect(refusing.chat({ approvals }, { id })).rejects.toMatchObject({ code: "BUSY" });
+    cut();
     await expect(other.chat({ approvals }, { id })).rejects.toMatchObject({ code: "BUSY" });
+    await ended;
     expect(await said(world)).toEqual(before);
 
     expect(await other.chat("Go", { id })).toMatchObject({
@@ -156,7 +192,6 @@ describe.each(Object.keys(databases) as (keyof typeof databases)[])("calls that 
     expect(outputsOf(after, "c-pay")).toMatchObject([{ value: expect.stringContaining("interrupted") }]);
     expect(outputsOf(after, "c-send")).toEqual([result("c-send")]);
     end();
-    await expect(late).rejects.toMatchObject({ code: "ID_CONFLICT" });
     expect(await said(world)).toEqual(after);
     expect([...world.runs].sort()).toEqual([...callIds].sort());
   });

@@ -59,7 +59,9 @@ describe("a turn whose model fails", () => {
         ...store,
         updateMessages: async (...given) => {
           await store.updateMessages(...given);
-          seen.push((await store.getMessages("chat")).messages.length);
+          const { messages } = await store.getMessages("chat");
+          // The turn's lease comes and goes without a message.
+          if (messages.length !== (seen.at(-1) ?? 0)) seen.push(messages.length);
         },
       };
       const chat = createAssistant({

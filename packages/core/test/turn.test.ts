@@ -132,6 +132,17 @@ describe("one turn at a time", () => {
     expect(await memory.running()).toBe(false);
   });
 
+  test("so it is also where both are asked for at once, long after another one", async () => {
+    const memory = createChatMemory();
+    await memory.turn(() => 1);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    const { begun, end, ended } = holding(memory);
+    const refused = expect(memory.turn(() => 2, { busy: "reject" })).rejects.toMatchObject({ code: "BUSY" });
+    await begun;
+    end();
+    await Promise.all([refused, ended]);
+  });
+
   test("the caller's signal ends the wait, here and elsewhere", async () => {
     const store = inMemoryStore();
     const memory = open(store);
@@ -457,6 +468,7 @@ describe("the end of a turn", () => {
     const memory = open(meeting(store, () => isAway && away()));
     const { begun, end, ended } = holding(memory);
     await begun;
+    await open(store).requestStop();
     isAway = true;
     end();
     await vi.advanceTimersByTimeAsync(leaseMs);
@@ -464,7 +476,13 @@ describe("the end of a turn", () => {
     isAway = false;
     expect(await open(store).running()).toBe(true);
     expect(await memory.running()).toBe(false);
-    expect(await memory.turn(() => "next", { busy: "reject" })).toBe("next");
+    const next = holding(memory, { busy: "reject" });
+    await next.begun;
+    await open(store).add(user("1"));
+    await memory.messages();
+    expect(next.signal.aborted).toBe(false);
+    next.end();
+    await next.ended;
   });
 
   test("comes with close(): its signal fires, its lease is released, its writes are CLOSED", async () => {
@@ -495,6 +513,24 @@ describe("the end of a turn", () => {
 });
 
 describe("faults of the store", () => {
+  test("a lease whose commit was made, but not answered, is recognised behind what others wrote", async () => {
+    const inner = inMemoryStore();
+    await open(inner).add(user("0"));
+    let isLost = false;
+    const store = meeting(inner, async (method, isMade) => {
+      if (isLost || method !== "updateMessages" || !isMade) return;
+      isLost = true;
+      await open(inner).add(user("1"));
+      away();
+    });
+    const turn = holding(open(store));
+    await vi.advanceTimersByTimeAsync(1);
+    await turn.begun;
+    expect((await headOf(inner)).turn).toMatchObject({ beat: 1 });
+    turn.end();
+    await turn.ended;
+  });
+
   const faults = [1, 2, 3, 4, 5, 6].flatMap((number) =>
     [false, true].map((isMade) => [number, isMade] as const),
   );

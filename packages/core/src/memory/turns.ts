@@ -108,9 +108,11 @@ export class Turns<M> {
       if (turn === undefined) {
         const { memoryId, isOwn } = this.#settings;
         const nextBeat = (): number => ++this.#beats;
+        const next = new HeldTurn({ memoryId, isOwn, holder: this.#holder, leaseMs, signal, nextBeat });
         // At once: others may have waited for the same one to end.
-        this.#current = new HeldTurn({ memoryId, isOwn, holder: this.#holder, leaseMs, signal, nextBeat });
-        return this.#current;
+        this.#current = next;
+        this.#showLife(next);
+        return next;
       }
       const leftMs = (): number => this.#aliveUntil - performance.now();
       if (busy === "reject" && leftMs() > 0) throw this.#busy("runs");
@@ -129,7 +131,6 @@ export class Turns<M> {
   }
 
   async #acquire(turn: HeldTurn, busy: "wait" | "reject", signal: AbortSignal | undefined): Promise<void> {
-    this.#showLife(turn);
     if (this.#settings.isOwn) return;
     for (let attempt = 1; ; attempt++) {
       this.#showLife(turn);
@@ -137,6 +138,8 @@ export class Turns<M> {
       const other = await this.#commit("run", signal, ({ draft }) => {
         const lease = draft.turn;
         if (lease !== undefined && !this.#isFree(lease)) return lease;
+        // Nothing of an earlier turn's, such as a request to end it.
+        draft.turn = undefined;
         beats = turn.beat(draft);
         return undefined;
       });
