@@ -10,7 +10,9 @@ const append = `
   with head as (
     update hand_memories h
     set version = $3, next_seq = $4::bigint + 1, live = h.live + int8multirange(int8range($4, $4, '[]')),
-      updated_at = statement_timestamp()
+      updated_at = statement_timestamp(),
+      active_at = case when h.active_at + interval '60 seconds' > statement_timestamp()
+        then h.active_at else statement_timestamp() end
     where h.memory_id = $1 and h.version = $2 and h.next_seq <= $4
     returning h.memory_key)
   insert into hand_messages (memory_key, seq, id, superseded, created_at, payload, meta)

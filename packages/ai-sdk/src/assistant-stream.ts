@@ -19,7 +19,8 @@ export type AssistantEvent =
     }
   | { readonly type: "finish" };
 
-interface AssistantCall {
+/** A call of the model. */
+export interface AssistantCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;

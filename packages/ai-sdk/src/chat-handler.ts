@@ -36,9 +36,11 @@ export interface ChatHandlerOptions<M extends UIMessage = UIMessage> {
   readonly memories: ChatMemories<M>;
   /** Who asks, from the request's session. `undefined`: nobody, which is 401. */
   readonly owner: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** What answers: a model, with its tools, or an agent. */
+  /** What answers, or else an `agent`. */
   readonly model?: LanguageModel | undefined;
+  /** What answers in place of a `model`, with tools and settings of its own. */
   readonly agent?: ChatAgent | undefined;
+  /** With `model`: its tools. What they need approval for, the user decides. */
   readonly tools?: ToolSet | undefined;
   /** With `model`: further settings of `streamText`. Its `stopWhen` is 20 steps if none is given. */
   readonly settings?: ChatSettings | undefined;

@@ -12,9 +12,18 @@ import {
   type UIMessageChunk,
 } from "ai";
 
-/** Options of {@link chatTransport}. */
-export interface ChatTransportOptions
-  extends Pick<HttpChatTransportInitOptions<UIMessage>, "api" | "credentials" | "fetch" | "headers"> {
+type Init = HttpChatTransportInitOptions<UIMessage>;
+
+/** Options of {@link chatTransport}: some of the SDK's, and what it has not. */
+export interface ChatTransportOptions {
+  /** Where `chatHandler` is mounted. Default: `/api/chat`. */
+  readonly api?: string | undefined;
+  /** Which cookies are sent. Default: `same-origin`. */
+  readonly credentials?: Init["credentials"] | undefined;
+  /** Headers of each request, or a function that gives them. */
+  readonly headers?: Init["headers"] | undefined;
+  /** In place of the global `fetch`. */
+  readonly fetch?: Init["fetch"] | undefined;
   /** The id of the newest message that the page began with, if it did not come by `history`. */
   readonly seen?: string | undefined;
 }
@@ -73,7 +82,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   constructor({ seen, ...options }: ChatTransportOptions) {
     super({
-      ...options,
+      ...given(options),
       prepareSendMessagesRequest: ({ id, messages, body, trigger }) => {
         const message = said(messages.at(-1) as M);
         return { body: { ...body, id, message, trigger, seen: body?.seen ?? this.#seen.get(id) ?? seen } };
@@ -96,7 +105,10 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
     const query = before === undefined ? "" : `?before=${before}`;
-    const page = (await this.#call("GET", `/${chatId}${query}`)) as { messages: M[]; before?: number };
+    const page = (await this.#call("GET", `/${encodeURIComponent(chatId)}${query}`)) as {
+      messages: M[];
+      before?: number;
+    };
     const newest = page.messages.at(-1);
     if (before === undefined && newest !== undefined) this.#seen.set(chatId, newest.id);
     return page;
@@ -108,15 +120,15 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async stop(chatId: string): Promise<void> {
-    await this.#call("POST", `/${chatId}/stop`);
+    await this.#call("POST", `/${encodeURIComponent(chatId)}/stop`);
   }
 
   async deleteChat(chatId: string): Promise<void> {
-    await this.#call("DELETE", `/${chatId}`);
+    await this.#call("DELETE", `/${encodeURIComponent(chatId)}`);
   }
 
   async deleteMessage(chatId: string, messageId: string): Promise<void> {
-    await this.#call("DELETE", `/${chatId}/messages/${messageId}`);
+    await this.#call("DELETE", `/${encodeURIComponent(chatId)}/messages/${encodeURIComponent(messageId)}`);
   }
 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
@@ -179,4 +191,12 @@ function inWords(error: unknown): unknown {
   } catch {
     return error;
   }
+}
+
+/** Without members that are `undefined`, which the SDK's types do not know. */
+function given(
+  options: Omit<ChatTransportOptions, "seen">,
+): Pick<Init, "api" | "credentials" | "fetch" | "headers"> {
+  const members = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members);
 }

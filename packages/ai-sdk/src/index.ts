@@ -3,7 +3,12 @@
  *
  * @module
  */
-export { type AssistantEvent, type AssistantStreamOptions, toUIMessageStream } from "./assistant-stream.ts";
+export {
+  type AssistantCall,
+  type AssistantEvent,
+  type AssistantStreamOptions,
+  toUIMessageStream,
+} from "./assistant-stream.ts";
 export type { ChatMessage, ChatMetadata, ChatUsage } from "./chat-handler/metadata.ts";
 export type { ChatList, ChatPage, ListedChat } from "./chat-handler/pages.ts";
 export type { ChatFiles } from "./chat-handler/posted.ts";

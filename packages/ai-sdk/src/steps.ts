@@ -3,13 +3,22 @@ import {
   type ChatMemory,
   entry,
   type ModelMessageLike,
+  type ProviderProfile,
   type SystemOf,
-  type ViewOptions,
 } from "@turnkeep/core";
 import { type Fields, optional, takeOptions } from "@turnkeep/core/store-kit";
 
-/** Options of {@link steps}: what a view takes, for each of the run's model calls. */
-export type StepsOptions<M> = Pick<ViewOptions<M>, "model" | "profile" | "signal" | "toolsKey">;
+/** Options of {@link steps}, for each of the run's model calls: see `ViewOptions` of core. */
+export interface StepsOptions {
+  /** The model that the run asks. What it says is kept under this name, by which a profile may drop other models' reasoning. */
+  readonly model?: string | undefined;
+  /** What the provider accepts. Default: the memory's `profile`. */
+  readonly profile?: ProviderProfile | undefined;
+  /** Ends reads and writes with `ABORTED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Names the tools of the run, for a provider that binds reasoning to them. */
+  readonly toolsKey?: string | undefined;
+}
 
 // The memory checks them.
 const fields = {
@@ -17,7 +26,7 @@ const fields = {
   profile: optional(),
   signal: optional(),
   toolsKey: optional(),
-} satisfies Fields<StepsOptions<unknown>>;
+} satisfies Fields<StepsOptions>;
 
 /** What the SDK says of a step, as far as it is read here, in both majors. */
 export interface StepLike {
@@ -85,9 +94,9 @@ export interface Steps<M> {
  */
 export async function steps<M extends ModelMessageLike>(
   memory: ChatMemory<M>,
-  options: StepsOptions<M> = {},
+  options: StepsOptions = {},
 ): Promise<Steps<M>> {
-  takeOptions("steps' second argument", fields, options as StepsOptions<unknown>);
+  takeOptions("steps' second argument", fields, options);
   const run = await Run.of(memory, options);
   const { messages, instructions } = await run.view();
   return {
@@ -108,7 +117,7 @@ class Run<M extends ModelMessageLike> {
   /** The writes so far. One that failed is made again with the next step. */
   kept: Promise<void> = Promise.resolve();
   readonly #memory: ChatMemory<M>;
-  readonly #options: StepsOptions<M>;
+  readonly #options: StepsOptions;
   readonly #anchor: Anchor;
   /** A write whose outcome stayed open is made again under the same ids. */
   readonly #id: string = crypto.randomUUID();
@@ -116,16 +125,13 @@ class Run<M extends ModelMessageLike> {
   /** In major 7 a step tells what is its own, in major 6 all that the run has said. */
   #before: number | undefined;
 
-  constructor(memory: ChatMemory<M>, options: StepsOptions<M>, anchor: Anchor) {
+  constructor(memory: ChatMemory<M>, options: StepsOptions, anchor: Anchor) {
     this.#memory = memory;
     this.#options = options;
     this.#anchor = anchor;
   }
 
-  static async of<M extends ModelMessageLike>(
-    memory: ChatMemory<M>,
-    options: StepsOptions<M>,
-  ): Promise<Run<M>> {
+  static async of<M extends ModelMessageLike>(memory: ChatMemory<M>, options: StepsOptions): Promise<Run<M>> {
     const { signal } = options;
     const entries = await memory.entries({ signal });
     const question = entries.findLast(({ message }) => memory.format.role(message) === "user");

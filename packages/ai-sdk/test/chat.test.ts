@@ -375,6 +375,27 @@ test("a chat gets a title from the application, once, and the list shows it, new
   expect(failures).toEqual([]);
 });
 
+test("a title that somebody gives meanwhile stays, and so does data of another shape", async () => {
+  const { server, failures } = world(says("Yes."), says("Yes."));
+  const given: string[] = [];
+  const { memories, transport } = server({
+    title: async () => {
+      const id = given.length === 0 ? "chat-1" : "chat-2";
+      await memories.get(id).update(given.length === 0 ? { title: "Theirs" } : "a text");
+      given.push(id);
+      return "Ours";
+    },
+  });
+  for (const id of ["chat-1", "chat-2"]) {
+    await new Chat({ id, transport: transport() }).sendMessage({ text: "Hello" });
+    await until(() => given.includes(id));
+  }
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(await memories.get("chat-1").data()).toEqual({ title: "Theirs" });
+  expect(await memories.get("chat-2").data()).toBe("a text");
+  expect(failures).toEqual([]);
+});
+
 test("a title that fails is told, and the chat goes on without", async () => {
   const { server, failures } = world(says("Yes."), says("Yes."));
   const { memories, tab } = server({

@@ -51,8 +51,10 @@ export function modelOf(...replies: Reply[]): Model {
     },
   };
   // Major 6 has the mock of the version before.
-  const { MockLanguageModelV4: Mock = mocks.MockLanguageModelV3 } = mocks;
-  return { model: new (Mock as unknown as new (settings: object) => LanguageModel)(options), prompts };
+  const { MockLanguageModelV4: Mock = mocks.MockLanguageModelV3 } = mocks as {
+    MockLanguageModelV4?: unknown;
+  };
+  return { model: new (Mock as new (settings: object) => LanguageModel)(options), prompts };
 }
 
 const usage = {

@@ -79,6 +79,7 @@ describe("what a change has done is told once it is stored", () => {
     ["nothing new", (memory) => memory.add(message("c")), []],
     ["nothing", (memory) => memory.remove("unknown"), []],
     ["a look", (memory) => memory.messages(), []],
+    ["a turn that changes nothing", (memory) => memory.turn(() => undefined), []],
   ])("%s", async (_, change, told) => {
     expect(await toldOf(change)).toEqual(told);
   });

@@ -144,6 +144,11 @@ class World {
   open(): Memory {
     const store: ChatMemoryStore = {
       ...this.raw,
+      // Pages so short that what a transaction changes stands on their borders.
+      getHistory: (memoryId, query, options) => {
+        const { ids, limit = 100 } = query;
+        return this.raw.getHistory(memoryId, ids ? query : { ...query, limit: Math.min(limit, 2) }, options);
+      },
       updateMessages: async (...given) => {
         await this.raw.updateMessages(...given);
         this.updates++;

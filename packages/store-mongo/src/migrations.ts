@@ -106,9 +106,10 @@ async function second({ memories }: Collections): Promise<void> {
     { key: newest, name: "newest" },
     { key: { owner: 1, ...newest }, name: "owner_newest", partialFilterExpression },
   ]);
-  const unnoted = { active: { $exists: false }, updatedAt: { $type: "date" } } as const;
+  // By the index, so that nothing is looked at where nothing is to be done.
+  const unnoted = { "active.s": null, updatedAt: { $type: "date" } } as const;
   // By the default of `activityMs`.
   const since = { $mod: [{ $toLong: "$updatedAt" }, 60_000] };
   const active = { s: { $subtract: ["$updatedAt", since] }, r: { $subtract: [0, since] } };
-  await memories.updateMany(unnoted, [{ $set: { active } }]);
+  await memories.updateMany(unnoted, [{ $set: { active } }], { hint: "newest" });
 }

@@ -1,4 +1,4 @@
-import { clock, entryIsUsedWithin, now } from "./lua-index.ts";
+import { clock, entryIsUsedWithin, now } from "./lists.ts";
 
 // The keys of a memory:
 // - `head`, a hash: version, next seq, owner, head, data, times, and the live messages, a record by seq. So a read of what is

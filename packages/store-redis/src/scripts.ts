@@ -6,8 +6,8 @@ import {
   type NormalHistoryQuery,
   type NormalListQuery,
 } from "@turnkeep/core/store-kit";
+import { listTexts } from "./lists.ts";
 import { changing, mostPlain, texts } from "./lua.ts";
-import { indexTexts } from "./lua-index.ts";
 import { defaultActivityMs, type NormalOptions } from "./options.ts";
 import { type IndexEntry, memberOf, recordOf } from "./records.ts";
 
@@ -66,7 +66,7 @@ type Scripts = { readonly [Name in keyof Answers]: Script<Answers[Name]> };
 
 /** The scripts of a store, by what they do. */
 export function scriptsOf(activityMs: number): Scripts {
-  const all = { ...texts, ...indexTexts, ...changing(activityMs) };
+  const all = { ...texts, ...listTexts, ...changing(activityMs) };
   return Object.fromEntries(
     Object.entries(all).map(([name, text]) => [name, { text, sha: sha1(text), reads: reading.has(name) }]),
   ) as Record<keyof Answers, Script<never>>;

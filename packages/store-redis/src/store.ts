@@ -12,7 +12,7 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import { type Calls, connect, type Run } from "./client.ts";
-import { entryIsLeftBehindAfter } from "./lua-index.ts";
+import { entryIsLeftBehindAfter } from "./lists.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import {
   entryOf,

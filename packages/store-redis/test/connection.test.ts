@@ -340,7 +340,8 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       expect(seen.filter((id) => acknowledged.includes(id))).toEqual(acknowledged);
       const { nextSeq } = snapshot;
       const id = `append ${n}`;
-      const change = update(version, nextSeq + 1, { owner: "o", append: [{ ...message(nextSeq), id }] });
+      const owner = version === null ? "o" : undefined;
+      const change = update(version, nextSeq + 1, { owner, append: [{ ...message(nextSeq), id }] });
       const call = store.updateMessages("killed", change);
       if (n === 100) restarting = server.restart();
       await call.then(

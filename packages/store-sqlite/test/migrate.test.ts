@@ -111,14 +111,15 @@ describe("tables of the version that noted no activity", () => {
 
   test("what that version goes on writing afterwards is listed by its activity too", async () => {
     await store.migrate();
+    await store.updateMessages("of this version", update(null, 1, { owner: "ann" }));
     await begin("first");
     await begin("second");
-    expect(await newest()).toEqual(["second", "first"]);
+    expect(await newest()).toEqual(["second", "first", "of this version"]);
     await query("update turnkeep_memories set active_at = active_at - 60000 where memory_id = 'first'");
     await query(
       `update turnkeep_memories set version = 'w', updated_at = ${now} + 1 where memory_id = 'first'`,
     );
-    expect(await newest()).toEqual(["first", "second"]);
+    expect(await newest()).toEqual(["first", "second", "of this version"]);
   });
 });
 

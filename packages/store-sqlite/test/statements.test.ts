@@ -64,9 +64,13 @@ test("every call is one batch, and an append costs the same however long the his
 test("a change of data or of the owner is an update like another, a list of the newest one statement", async () => {
   const begin = update(null, 2, { owner: "guest", append: [message(1)], data: "1" });
   expect(await costs(() => store.updateMessages(memoryId, begin))).toBe("1: 5");
-  const titled = update(begin.version, 2, { data: '{"title":"x"}' });
+  const append = update(begin.version, 3, { append: [message(2)] });
+  expect(await costs(() => store.updateMessages(memoryId, append))).toBe("1: 4");
+  const put = update(append.version, 3, { replace: [message(2, '"new"')] });
+  expect(await costs(() => store.updateMessages(memoryId, put))).toBe("1: 4");
+  const titled = update(put.version, 3, { data: '{"title":"x"}' });
   expect(await costs(() => store.updateMessages(memoryId, titled))).toBe("1: 2");
-  const assigned = update(titled.version, 2, { owner: "ann" });
+  const assigned = update(titled.version, 3, { owner: "ann" });
   expect(await costs(() => store.updateMessages(memoryId, assigned))).toBe("1: 2");
   expect(await costs(() => store.listMemories({ owner: "ann", order: "newest" }))).toBe("1: 1");
   expect(await store.getMessages(memoryId, { known: assigned.version })).toMatchObject({

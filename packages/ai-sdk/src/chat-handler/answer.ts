@@ -10,7 +10,7 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { Keeper } from "./keeper.ts";
-import { answerMetadata, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
+import { answerMetadata, ended, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
 import { newestOf } from "./places.ts";
 import type { Asked } from "./take.ts";
 
@@ -55,7 +55,9 @@ export async function answer(
 ): Promise<Response> {
   // Who has gone need not wait for the turn any more; an answer that has begun goes on.
   const waiting = new AbortController();
-  const stopFollowing = onAbort(request.signal, () => waiting.abort(request.signal.reason));
+  const leave = (): void => waiting.abort(request.signal.reason);
+  if (request.signal.aborted) leave();
+  const stopFollowing = onAbort(request.signal, leave);
   const { promise, resolve, reject } = withResolvers<Response>();
   let report = reject;
   const work = memory
@@ -82,7 +84,7 @@ export async function answer(
 async function settle(memory: Memory): Promise<void> {
   const newest = await newestOf(memory);
   if (newest === undefined || metadataOf(newest.message).status !== "streaming") return;
-  await memory.put(newest.id, withStatus(newest.message, "interrupted"), { replaces: newest.message });
+  await memory.put(newest.id, ended(newest.message, "interrupted"), { replaces: newest.message });
 }
 
 /** Runs the SDK: the answer for the browser, and the answer as it is stored in the end. */
@@ -92,13 +94,13 @@ async function stream(
   signal: AbortSignal,
   { run, tools }: Answering,
 ): Promise<{ shown: ReadableStream<UIMessageChunk>; kept: Promise<UIMessage> }> {
-  const end = new AbortController();
-  onAbort(signal, () => end.abort(signal.reason));
-  const keeper = new Keeper(memory, id, () => end.abort());
+  const gone = new AbortController();
+  const abortSignal = AbortSignal.any([signal, gone.signal]);
+  const keeper = new Keeper(memory, id, () => gone.abort());
   try {
     const running = await run({
       messages: await convertToModelMessages(messages, tools && { tools }),
-      abortSignal: end.signal,
+      abortSignal,
     });
     const streamed = running.toUIMessageStream({
       originalMessages: structuredClone(messages),
@@ -106,7 +108,7 @@ async function stream(
       messageMetadata: answerMetadata(metadataOf(answer)),
     });
     const [shown, read] = streamed.tee();
-    const kept = keep(keeper, answer, read, end.signal);
+    const kept = keep(keeper, answer, read, abortSignal);
     return { shown: shown.pipeThrough(endingWith(kept)), kept };
   } catch (error) {
     await keeper.end(withStatus(answer, "failed"));
@@ -137,20 +139,10 @@ async function keep(
     newest = next;
     keeper.note(next);
   }
-  const isOpen = metadataOf(newest).status === "streaming";
-  const whole = ended(isOpen ? withStatus(newest, signal.aborted ? "stopped" : "failed") : newest);
+  const { status } = metadataOf(newest);
+  const whole = ended(newest, status !== "streaming" ? status : signal.aborted ? "stopped" : "failed");
   await keeper.end(whole);
   return whole;
-}
-
-/** No text of an answer that is over still streams. */
-function ended(message: UIMessage): UIMessage {
-  const parts = message.parts.map((part) =>
-    (part.type === "text" || part.type === "reasoning") && part.state === "streaming"
-      ? { ...part, state: "done" as const }
-      : part,
-  );
-  return { ...message, parts };
 }
 
 /** `Promise.withResolvers`, which Node 20 has not. */

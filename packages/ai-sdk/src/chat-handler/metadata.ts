@@ -34,6 +34,16 @@ export function metadataOf({ metadata }: UIMessage): ChatMetadata {
   return typeof metadata === "object" && metadata !== null ? metadata : {};
 }
 
+/** An answer that is over: none of its texts still streams. */
+export function ended(message: UIMessage, status: ChatMetadata["status"]): UIMessage {
+  const parts = message.parts.map((part) =>
+    (part.type === "text" || part.type === "reasoning") && part.state === "streaming"
+      ? { ...part, state: "done" as const }
+      : part,
+  );
+  return withStatus({ ...message, parts }, status);
+}
+
 export function withStatus(message: UIMessage, status: ChatMetadata["status"]): UIMessage {
   return { ...message, metadata: { ...metadataOf(message), status } };
 }

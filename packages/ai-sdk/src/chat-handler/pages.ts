@@ -6,7 +6,7 @@ import {
   type MemoryListQuery,
 } from "@turnkeep/core";
 import type { UIMessage } from "ai";
-import { metadataOf, withStatus } from "./metadata.ts";
+import { ended, metadataOf } from "./metadata.ts";
 import { placeOf, standing } from "./places.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
 import { titleIn } from "./title.ts";
@@ -54,7 +54,7 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
 /** An answer that nobody makes any more says so. */
 async function marked(memory: Memory, message: UIMessage): Promise<UIMessage> {
   const isOpen = metadataOf(message).status === "streaming";
-  return isOpen && !(await memory.running()) ? withStatus(message, "interrupted") : message;
+  return isOpen && !(await memory.running()) ? ended(message, "interrupted") : message;
 }
 
 export async function list(memories: Memories, owner: string, query: URLSearchParams): Promise<ChatList> {

@@ -109,6 +109,8 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
       await memory.check("after the id of a removed message came again");
       await memory.commit({ append: [{ id: "c", payload: '"again"' }], move: [{ seq: 4, to: "removed" }] });
       await memory.check("after the id of another came again");
+      await memory.commit({ append: [{ id: "c", payload: '"anew"' }], move: [{ seq: 5, to: "removed" }] });
+      await memory.check("after an update has removed a message and appended one of its id");
       if (context.capabilities.history) await memory.checkHistory("of these ids", { ids: ["a", "b", "c"] });
     },
   },

@@ -86,7 +86,7 @@ export type DefinedStore<Calls> = {
  * const { run, settled } = driverCalls("tinyStore");
  * const connection = { under: (signal?: AbortSignal) => (call: () => void) => run(call, signal), close: settled };
  * const capabilities = {
- *   durable: false, shared: false, history: false, list: false, ttl: false, delta: true, readSteps: 1,
+ *   durable: false, shared: false, history: false, list: false, newest: false, ttl: false, delta: true, readSteps: 1,
  *   maxMessageBytes: 1024 * 1024,
  * } as const;
  *

@@ -7,7 +7,7 @@ const required = ["index.ts", "options.ts", "store.ts"];
  */
 const kinds = {
   "sql.ts": ["drivers.ts", "folder/", "parameters.ts", "pool.ts"],
-  "lua.ts": ["drivers.ts", "scripts.ts"],
+  "lua.ts": ["drivers.ts", "lists.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
   "items.ts": ["head.ts", "history.ts", "ids.ts", "lists.ts", "plans.ts", "rows.ts", "table.ts", "writes.ts"],
 };

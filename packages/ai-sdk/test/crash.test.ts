@@ -2,8 +2,8 @@ import { type ChatMemory, type ChatMemoryStore, createChatMemory, inMemoryStore 
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
-import { keep, take } from "../src/conversation.ts";
-import type { Question } from "../src/posted.ts";
+import type { Question } from "../src/chat-handler/posted.ts";
+import { ask } from "../src/chat-handler/take.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -50,9 +50,9 @@ async function begun(): Promise<ChatMemoryStore> {
   const store = inMemoryStore();
   const memory = open(store);
   for (const id of ["q1", "q2"]) {
-    const { answerId } = await take(memory, { id: "chat", message: question(id, id) });
+    const { answer } = await ask(memory, question(id, id), undefined);
     const text = `answer to ${id}`;
-    await keep(memory, answerId, { id: answerId, role: "assistant", parts: [{ type: "text", text }] });
+    await memory.put(answer.id, { ...answer, parts: [{ type: "text", text }] });
   }
   return store;
 }
@@ -78,13 +78,13 @@ describe("a process that dies at any step while it takes a question in", () => {
     for (let dieAt = 1; ; dieAt++) {
       const store = await begun();
       const process = dying(store, dieAt);
-      const taken = take(open(process.store), { id: "chat", message });
+      const taken = ask(open(process.store), message, undefined);
       const isDead = (await Promise.race([taken, process.died])) === "died";
       const now = await shown(store);
       expect([asked, wanted], `died at ${dieAt}`).toContainEqual(now);
       left.add(now.join());
       // Who asks again after the crash gets on.
-      const next = await take(open(store), { id: "chat", message });
+      const next = await ask(open(store), message, undefined);
       expect(next.messages.at(-1)?.parts).toEqual(message.parts);
       if (!isDead) break;
     }

@@ -4,14 +4,15 @@ export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
 
 /** The server's: seconds, and microseconds beside them. To make one number of both takes longer than to ask. */
 export const clock = "local time = redis.call('TIME')";
+/** In microseconds. */
 export const now = "time[1] * 1000000 + time[2]";
 
-// The keys of the index, sorted sets in a slot of their own: `all` and `owner:…` by the place of each entry, which is when its
+// The keys of the index, in a slot of their own, are sorted sets: `all` and `owner:…` by the place of each entry, which is when its
 // memory began, or became that owner's; `newest:all` and `newest:owner:…` by its noted activity. Both are in microseconds of
-// the server's clock, strictly rising, and `last` is the last that was given.
+// the server's clock, strictly rising; the key `last` holds the last that was given.
 
 /** The scripts of the index. */
-export const indexTexts = {
+export const listTexts = {
   /**
    * The lists that the first key follows: all by place, all by activity; then those of the owner. `ARGV`: the entry; the one in
    * whose place among all it comes, `""` for none.
@@ -35,6 +36,7 @@ local text = string.format('%.0f', math.max(${now}, (redis.call('GET', KEYS[1]) 
 redis.call('SET', KEYS[1], text)
 for i = 3, #KEYS, 2 do redis.call('ZADD', KEYS[i], text, ARGV[1]) end`,
 
+  /** `ARGV`: the entry; how long ago it must have been noted last, since its place may be that of an older one. */
   leave: `
 ${clock}
 local score = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[1], ARGV[1])
