@@ -51,8 +51,7 @@ async function begun(): Promise<ChatMemoryStore> {
   const memory = open(store);
   for (const id of ["q1", "q2"]) {
     const { answer } = await ask(memory, question(id, id), undefined);
-    const text = `answer to ${id}`;
-    await memory.put(answer.id, { ...answer, parts: [{ type: "text", text }] });
+    await memory.put(answer.id, { ...answer, parts: [{ type: "text", text: `answer to ${id}` }] });
   }
   return store;
 }

@@ -1,6 +1,7 @@
 import {
   type ChatMemoryStore,
   createChatMemory,
+  type MemoryUpdate,
   type ModelMessage,
   type ModelMessageLike,
   modelMessageFormat,
@@ -100,13 +101,20 @@ export function ticking(store: ChatMemoryStore, tick: Tick): ChatMemoryStore {
       const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
       if (!methods.has(String(name))) return method;
       return async (...args: unknown[]) => {
-        await tick(`before ${String(name)}`);
+        const what = isOfLease(args[1]) ? "the lease" : String(name);
+        await tick(`before ${what}`);
         const result = await method(...args);
-        await tick(`behind ${String(name)}`);
+        await tick(`behind ${what}`);
         return result;
       };
     },
   });
+}
+
+/** How often a lease is renewed depends on how fast the machine is. */
+function isOfLease(given: unknown): boolean {
+  const { append, replace, move } = (given ?? {}) as Partial<MemoryUpdate>;
+  return append?.length === 0 && replace?.length === 0 && move?.length === 0;
 }
 
 /** What is stored, looked at from outside. */
