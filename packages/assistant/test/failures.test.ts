@@ -59,9 +59,7 @@ describe("a turn whose model fails", () => {
         ...store,
         updateMessages: async (...given) => {
           await store.updateMessages(...given);
-          const { messages } = await store.getMessages("chat");
-          // The turn's lease comes and goes without a message.
-          if (messages.length !== (seen.at(-1) ?? 0)) seen.push(messages.length);
+          seen.push((await store.getMessages("chat")).messages.length);
         },
       };
       const chat = createAssistant({
