@@ -9,6 +9,8 @@ export interface Identifiers {
   readonly live: string;
   readonly migrations: string;
   readonly ownerIndex: string;
+  readonly activeIndex: string;
+  readonly ownerActiveIndex: string;
   readonly expiryIndex: string;
   readonly idIndex: string;
 }
@@ -21,6 +23,8 @@ export function identifiersOf(prefix: string): Identifiers {
     live: own("live"),
     migrations: own("migrations"),
     ownerIndex: own("memories_owner_idx"),
+    activeIndex: own("memories_active_idx"),
+    ownerActiveIndex: own("memories_owner_active_idx"),
     expiryIndex: own("memories_expiry_idx"),
     idIndex: own("messages_id_idx"),
   };
@@ -28,7 +32,7 @@ export function identifiersOf(prefix: string): Identifiers {
 
 /** The steps in order; step 1 is the first. A step that was released never changes. */
 export function migrationsOf(names: Identifiers): (readonly string[])[] {
-  const { memories, messages, live, ownerIndex, expiryIndex, idIndex } = names;
+  const { memories, messages, live, ownerIndex, activeIndex, ownerActiveIndex, expiryIndex, idIndex } = names;
   return [
     // The key stands for one life of a memory id, and is never used again: what belonged to an earlier life can never
     // show in a later one. Texts compare by their bytes, whatever collation a database's owner is used to. There is no
@@ -41,10 +45,14 @@ export function migrationsOf(names: Identifiers): (readonly string[])[] {
         version text collate binary not null,
         next_seq integer not null,
         head text,
+        data text,
         updated_at integer not null,
+        active_at integer not null,
         expires_at integer
       ) strict`,
       `create index ${ownerIndex} on ${memories} (owner, memory_key) where owner is not null`,
+      `create index ${activeIndex} on ${memories} (active_at)`,
+      `create index ${ownerActiveIndex} on ${memories} (owner, active_at) where owner is not null`,
       `create index ${expiryIndex} on ${memories} (expires_at) where expires_at is not null`,
       `create table ${messages} (
         memory_key integer not null,

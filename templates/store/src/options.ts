@@ -39,6 +39,11 @@ export type SqliteStoreOptions = SqliteConnection & {
   readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the clock of the machine. Default: never. */
   readonly ttlMs?: number | undefined;
+  /**
+   * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
+   * older. Default 60,000.
+   */
+  readonly activityMs?: number | undefined;
 };
 
 /** Options with every default filled in. */
@@ -46,6 +51,7 @@ export interface NormalOptions {
   readonly connection: SqliteConnection;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
+  readonly activityMs: number;
 }
 
 const rules = {
@@ -59,6 +65,7 @@ const rules = {
       "turnkeep_",
     ),
     ttlMs: optional(ttl),
+    activityMs: optional(ttl, 60_000),
   } satisfies Fields<Omit<SqliteStoreOptions, keyof SqliteConnection>>,
 };
 

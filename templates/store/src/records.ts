@@ -8,12 +8,14 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 
+/** `payload` is the memory's data. */
 interface HeadRow {
   readonly seq: null;
   readonly version: string;
   readonly next: number;
   readonly owner: string | null;
   readonly head: string | null;
+  readonly payload: string | null;
 }
 
 interface MessageRow {
@@ -44,10 +46,11 @@ export type LookRow = Pick<HeadRow, "version" | "next"> &
 export type HistoryRow = (MessageRow | LostRow) & { readonly state: MessageState };
 
 export interface ListRow {
-  readonly key: number;
+  readonly position: string;
   readonly id: string;
   readonly owner: string | null;
   readonly updated: number;
+  readonly data: string | null;
 }
 
 export function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot | undefined {
@@ -56,8 +59,8 @@ export function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot | undef
   const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
   // They come from an index in this order; only the statement does not promise it.
   messages.sort((a, b) => a.seq - b.seq);
-  const { version, next: nextSeq, owner, head: text } = head;
-  return memorySnapshot({ version, nextSeq, owner, head: text }, messages);
+  const { version, next: nextSeq, owner, head: text, payload: data } = head;
+  return memorySnapshot({ version, nextSeq, owner, head: text, data }, messages);
 }
 
 /** The page from its rows, and one more if there are more. */
@@ -84,6 +87,6 @@ export function storedOf(rows: readonly LookRow[]): [version: string | null, sto
   return [head?.version ?? null, storedRows(head?.next ?? 1, named)];
 }
 
-export function listedOf({ key, id, owner, updated }: ListRow): ListedMemory {
-  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, position: String(key) };
+export function listedOf({ position, id, owner, updated, data }: ListRow): ListedMemory {
+  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, data, position };
 }

@@ -1,6 +1,7 @@
 import type { MessageState } from "@turnkeep/core";
-import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { FoldedUpdate, NormalHistoryQuery, NormalListQuery } from "@turnkeep/core/store-kit";
 import type { Identifiers } from "./migrations.ts";
+import type { NormalOptions } from "./options.ts";
 import type { HistoryRow, ListRow, LookRow, SnapshotRow } from "./records.ts";
 
 /** One statement. A list travels as one JSON text, so that no update meets SQLite's limit of parameters. */
@@ -19,16 +20,34 @@ const now = "cast(round(unixepoch('now', 'subsec') * 1000) as integer)";
 const present = `(h.expires_at is null or h.expires_at > ${now})`;
 const columns = "m.seq, m.id, m.created_at as created, m.payload, m.meta";
 
+/** How a listing is ordered: a position as a text of numbers, which memories stand behind one, and the one before all. */
+const orderings = {
+  stored: {
+    position: "cast(h.memory_key as text)",
+    behind: "h.memory_key > ?",
+    by: "h.memory_key",
+    start: "0",
+  },
+  newest: {
+    position: "h.active_at || ' ' || h.memory_key",
+    behind: "(h.active_at, h.memory_key) < (?, ?)",
+    by: "h.active_at desc, h.memory_key desc",
+    start: `${Number.MAX_SAFE_INTEGER} 0`,
+  },
+} as const;
+
 /** The statements of the contract's methods. */
 export class Statements {
   readonly #names: Identifiers;
-  readonly #expiry: string;
+  readonly #ttlMs: number | undefined;
+  readonly #activityMs: number;
   /** The key of the memory whose id is the next parameter. */
   readonly #key: string;
 
-  constructor(names: Identifiers, ttlMs: number | undefined) {
+  constructor(names: Identifiers, { ttlMs, activityMs }: Pick<NormalOptions, "ttlMs" | "activityMs">) {
     this.#names = names;
-    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs}`;
+    this.#ttlMs = ttlMs;
+    this.#activityMs = activityMs;
     this.#key = `(select h.memory_key from ${names.memories} h where h.memory_id = ?)`;
   }
 
@@ -39,7 +58,7 @@ export class Statements {
       with head as materialized (
         select h.* from ${memories} h where h.memory_id = ? and ${present})
       select null as seq, version, next_seq as next, owner, head,
-        null as id, null as created, null as payload, null as meta
+        null as id, null as created, data as payload, null as meta
       from head
       union all
       select l.seq, null, null, null, null, m.id, m.created_at, m.payload, m.meta
@@ -64,11 +83,13 @@ export class Statements {
 
   /** Begins a memory, over an expired one too. Only within a transaction that has looked. */
   begin(memoryId: string, update: FoldedUpdate): Statement<never>[] {
-    const { version, nextSeq, owner, head, insert } = update;
+    const { version, nextSeq, owner, head, data, insert } = update;
     const text = `
-      insert into ${this.#names.memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
-      values (?, ?, ?, ?, ?, ${now}, ${this.#expiry})`;
-    const values = [memoryId, owner ?? null, version, nextSeq, head ?? null];
+      insert into ${this.#names.memories}
+        (memory_id, owner, version, next_seq, head, data, updated_at, active_at, expires_at)
+      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ${now} + ?)`;
+    const texts = [memoryId, owner ?? null, version, nextSeq, head ?? null, data ?? null];
+    const values = [...texts, this.#livesFor(update)];
     return [
       ...this.remove(memoryId),
       { text, values },
@@ -80,16 +101,24 @@ export class Statements {
   /** Changes a memory. Only within a transaction that has looked. */
   change(memoryId: string, update: FoldedUpdate): Statement<never>[] {
     const { memories, messages } = this.#names;
-    const { version, nextSeq, head, insert, rewrite, setState, remove } = update;
+    const { version, nextSeq, owner, head, data, insert, rewrite, setState, remove } = update;
     const named = `memory_key = ${this.#key} and seq in (select value from json_each(?))`;
     const states = [...new Set(setState.map(({ state }) => state))];
+    // Of what is not named, no column is set: to SQLite one is changed whenever a statement sets it, and so is its index.
+    const changed = Object.entries({ owner, head, data }).flatMap(([column, value]) =>
+      value === undefined ? [] : [{ column, value }],
+    );
     return [
       {
         text: `
-          update ${memories} set version = ?, next_seq = ?, head = coalesce(?, head),
-            updated_at = ${now}, expires_at = ${this.#expiry}
+          update ${memories} set version = ?, next_seq = ?, updated_at = ${now}, expires_at = ${now} + ?
+            ${changed.map(({ column }) => `, ${column} = ?`).join("")}
           where memory_id = ?`,
-        values: [version, nextSeq, head ?? null, memoryId],
+        values: [version, nextSeq, this.#livesFor(update), ...changed.map(({ value }) => value), memoryId],
+      },
+      {
+        text: `update ${memories} set active_at = ${now} where memory_id = ? and active_at + ? <= ${now}`,
+        values: [memoryId, this.#activityMs],
       },
       ...this.#written(memoryId, [...insert, ...rewrite]),
       ...states.map((state) => {
@@ -144,14 +173,16 @@ export class Statements {
     };
   }
 
-  /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
-  list(owner: string | undefined, after: number, limit: number): Statement<ListRow> {
+  /** In the order in which the memories began, or by the activity that was noted last. A row beyond the limit: there is more. */
+  list({ owner, order, after, limit }: NormalListQuery): Statement<ListRow> {
+    const { position, behind, by, start } = orderings[order];
     const text = `
-      select h.memory_key as key, h.memory_id as id, h.owner, h.updated_at as updated
+      select ${position} as position, h.memory_id as id, h.owner, h.updated_at as updated, h.data
       from ${this.#names.memories} h
-      where h.memory_key > ? and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
-      order by h.memory_key limit ?`;
-    return { text, values: [after, ...(owner === undefined ? [] : [owner]), limit + 1] };
+      where ${behind} and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
+      order by ${by} limit ?`;
+    const place = (after ?? start).split(" ").map(Number);
+    return { text, values: [...place, ...(owner === undefined ? [] : [owner]), limit + 1] };
   }
 
   /** The keys of one batch of expired memories. */
@@ -168,6 +199,11 @@ export class Statements {
       text: `delete from ${table} where memory_key in (select value from json_each(?))`,
       values: [JSON.stringify(keys)],
     }));
+  }
+
+  /** How many milliseconds the memory lives from this update on; null: for ever. */
+  #livesFor({ ttlMs = this.#ttlMs }: FoldedUpdate): number | null {
+    return ttlMs ?? null;
   }
 
   /** New messages, or others in their place: also where the row of a live one is lost. */

@@ -19,8 +19,8 @@ export interface SqliteStore extends ChatMemoryStore {
   migrate(options?: CallOptions): Promise<void>;
 }
 
-/** A memory's key, which stands in a cursor. */
-const key = /^[1-9]\d{0,14}$/;
+/** What stands in a cursor: a memory's key, and before it its activity. */
+const positions = { stored: /^[1-9]\d{0,14}$/, newest: /^\d{1,15} [1-9]\d{0,14}$/ };
 
 /**
  * Keeps memories in a file of SQLite, in tables that `migrate()` creates. Any number of processes of one machine may
@@ -45,18 +45,19 @@ const key = /^[1-9]\d{0,14}$/;
  * ```
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { connection: place, prefix, ttlMs } = normalizeOptions(options);
+  const { connection: place, prefix, ...times } = normalizeOptions(options);
   const identifiers = identifiersOf(prefix);
-  const sql = new Statements(identifiers, ttlMs);
+  const sql = new Statements(identifiers, times);
   const definition = {
     name: storeName,
     connection: connect(place),
-    position: key,
+    positions,
     capabilities: Object.freeze({
       durable: isDurable(place),
       shared: true,
       history: true,
       list: true,
+      newest: true,
       ttl: true,
       delta: true,
       readSteps: 1 as const,
@@ -94,8 +95,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       return pageOf(await run(sql.history(memoryId, query)), query.limit);
     },
 
-    async list({ run }, { owner, after = "0", limit }) {
-      return (await run(sql.list(owner, Number(after), limit))).map(listedOf);
+    async list({ run }, query) {
+      return (await run(sql.list(query))).map(listedOf);
     },
 
     async sweep({ transaction }) {

@@ -10,8 +10,8 @@ const inMemory = new DatabaseSync(":memory:");
 afterAll(() => inMemory.close());
 
 describeConformance("SQLite in memory, one connection that all stores share", {
-  async create({ ttlMs }) {
-    const store = sqliteStore({ client: inMemory, ttlMs });
+  async create(options) {
+    const store = sqliteStore({ client: inMemory, ...options });
     await store.migrate();
     return store;
   },

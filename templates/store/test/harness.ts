@@ -8,8 +8,8 @@ const ends: (() => void)[] = [() => watcher.close()];
 
 /** How the conformance kit gets at the store: from vitest, and from the command `turnkeep-conformance`. */
 const harness: ConformanceHarness = {
-  async create({ ttlMs }) {
-    const store = sqliteStore({ url: file.url, ttlMs });
+  async create(options) {
+    const store = sqliteStore({ url: file.url, ...options });
     await store.migrate();
     return store;
   },

@@ -29,6 +29,7 @@ describe("what is refused", () => {
     ["a prefix with U+0000", { url, prefix: "a\0" }, /well-formed Unicode without U\+0000/],
     ["SQLite's own prefix", { url, prefix: "SQLite_" }, /SQLite keeps for itself/],
     ["no time to live", { url, ttlMs: 0 }, /ttlMs must be a positive whole number/],
+    ["an activity noted every 0 ms", { url, activityMs: 0 }, /activityMs must be a positive whole number/],
   ])("%s", (_what, options, said) => {
     expect(() => sqliteStore(options as SqliteStoreOptions)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(said) }),
@@ -37,7 +38,14 @@ describe("what is refused", () => {
 });
 
 test("options that are undefined are as if left out", async () => {
-  const options = { url: undefined, config: undefined, client, prefix: undefined, ttlMs: undefined };
+  const absent = {
+    url: undefined,
+    config: undefined,
+    prefix: undefined,
+    ttlMs: undefined,
+    activityMs: undefined,
+  };
+  const options = { ...absent, client };
   const store = sqliteStore(options);
   await store.migrate();
   expect(client.prepare("select count(*) as n from turnkeep_memories").get()).toEqual({ n: 0 });

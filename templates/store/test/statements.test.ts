@@ -1,6 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { MemoryUpdate } from "@turnkeep/core";
-import { foldUpdate, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import { foldUpdate, type NormalHistoryQuery, type NormalListQuery } from "@turnkeep/core/store-kit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
 import { identifiersOf } from "../src/migrations.ts";
@@ -16,7 +16,8 @@ const page: NormalHistoryQuery = {
   states: ["live", "evicted", "superseded"],
   ids: undefined,
 };
-const sql = new Statements(identifiersOf("turnkeep_"), 1000);
+const sql = new Statements(identifiersOf("turnkeep_"), { ttlMs: 1000, activityMs: 60_000 });
+const listing: NormalListQuery = { owner: undefined, order: "stored", after: undefined, limit: 10 };
 beforeAll(() => sqliteStore({ client: database }).migrate());
 afterAll(() => database.close());
 
@@ -48,8 +49,10 @@ describe("no statement walks through more than it answers", () => {
     ["history", [sql.history("a", page)]],
     ["history backwards", [sql.history("a", { ...page, order: "descending" })]],
     ["history by ids", [sql.history("a", { ...page, ids: ["a"] })]],
-    ["list", [sql.list(undefined, 0, 10)]],
-    ["list of an owner", [sql.list("o", 0, 10)]],
+    ["list", [sql.list(listing)]],
+    ["list of an owner", [sql.list({ ...listing, owner: "o" })]],
+    ["the newest", [sql.list({ ...listing, order: "newest" })]],
+    ["the newest of an owner", [sql.list({ ...listing, order: "newest", owner: "o" })]],
     ["expired", [sql.expired()]],
     ["sweep", sql.sweep([1])],
   ])("%s", (_what, statements) => {
@@ -63,6 +66,9 @@ describe("no statement walks through more than it answers", () => {
   test("a read looks at live messages only, a page of history sorts nothing", () => {
     expect(planOf(sql.read("a")).join()).toContain("SEARCH l USING PRIMARY KEY");
     expect(planOf(sql.history("a", page)).join()).not.toContain("TEMP B-TREE");
-    expect(planOf(sql.list("o", 0, 10)).join()).toContain("turnkeep_memories_owner_idx");
+    expect(planOf(sql.list({ ...listing, owner: "o" })).join()).toContain("turnkeep_memories_owner_idx");
+    const newest = planOf(sql.list({ ...listing, order: "newest", owner: "o" })).join();
+    expect(newest).toContain("turnkeep_memories_owner_active_idx");
+    expect(newest).not.toContain("TEMP B-TREE");
   });
 });

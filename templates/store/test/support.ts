@@ -53,7 +53,10 @@ interface Place {
 
 /** Every text of a memory that the store did not choose itself, and those of messages that belong to no memory. */
 function placesOf(database: Database, memoryId: string): Place[] {
-  const memories = ["version", "owner", "head"].map((column) => ({ table: "memories" as const, column }));
+  const memories = ["version", "owner", "head", "data"].map((column) => ({
+    table: "memories" as const,
+    column,
+  }));
   const messages = ["id", "payload", "meta"].map((column) => ({ table: "messages" as const, column }));
   return [...memories, ...messages].flatMap(({ table, column }) => {
     const rows = database
