@@ -18,8 +18,8 @@ export const mutants = [
   {
     ...postgres,
     file: "store-postgres/src/updates.ts",
-    find: "updated_at = ${now}, expires_at = ${expiry}${swept}",
-    replace: "updated_at = ${now}, expires_at = coalesce(${expiry}, h.expires_at)${swept}",
+    find: "active_at = ${activity}, expires_at = ${expiry}${more}",
+    replace: "active_at = ${activity}, expires_at = coalesce(${expiry}, h.expires_at)${more}",
     caughtBy: ownTtl,
   },
   {
@@ -60,15 +60,15 @@ export const mutants = [
   {
     ...dynamo,
     file: "store-dynamo/src/plans.ts",
-    find: "endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs,",
-    replace: "endsAt: ttlMs === undefined ? base.endsAt : updatedAt + ttlMs,",
+    find: "endsAt: expiryOf(update, timing.ttlMs, updatedAt),",
+    replace: "endsAt: expiryOf(update, timing.ttlMs, updatedAt) ?? base.endsAt,",
     caughtBy: ownTtl,
   },
   {
     ...keyValue,
     file: "core/src/stores/key-value-store.ts",
-    find: "const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;",
-    replace: "const expiresAt = ttlMs === undefined ? record?.expiresAt : updatedAt + ttlMs;",
+    find: "const expiresAt = expiryOf(update, ttlMs, updatedAt);",
+    replace: "const expiresAt = expiryOf(update, ttlMs, updatedAt) ?? record?.expiresAt;",
     caughtBy: ownTtl,
   },
   {
