@@ -73,11 +73,15 @@ async function* itemsOf(pages: AsyncGenerator<Page>): AsyncGenerator<TableItem, 
   for await (const { items } of pages) yield* items;
 }
 
+/** How often heads are read whose data is not where they say, before it counts as lost. */
+const readsOfOneHead = 3;
+
 /** Those entries whose memories are there and still the owner's. */
 async function present(
   table: Table,
   owner: string | undefined,
   entries: readonly Entry[],
+  reads = 1,
 ): Promise<ListedMemory[]> {
   // A memory that began again after expiry has an item per life, and a batch may name a key only once.
   const ids = new Set(entries.map(({ life }) => life.memoryId));
@@ -91,6 +95,9 @@ async function present(
   const beside = found.filter(({ head }) => head.dataCount !== undefined);
   const items = await table.getAll(beside.map(({ life }) => life.dataKey));
   const texts = new Map(items.map(({ partition, values }) => [partition, values.data as string]));
+  // Other data came in between, which may stand in the head.
+  const isTorn = beside.some(({ life }) => !texts.has(life.dataKey.partition));
+  if (isTorn && reads < readsOfOneHead) return present(table, owner, entries, reads + 1);
   return found.map(({ life: { memoryId, dataKey }, head: { owner, updatedAt, data }, position }) => {
     return { memoryId, owner, updatedAt, data: data ?? texts.get(dataKey.partition), position };
   });

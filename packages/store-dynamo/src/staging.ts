@@ -89,15 +89,17 @@ export async function catchUp(life: Life, { pending }: Head): Promise<void> {
   if (values !== undefined) await finish(life, workOf(pending, values));
 }
 
-/** Deletes a memory; with `expected`, only at that version. */
+/** Deletes a memory; with `expected`, only at that version; with `ofLife`, only that life. */
 export async function removeMemory(
   table: Table,
   memoryId: string,
   expected: string | undefined,
+  ofLife?: string,
 ): Promise<void> {
   const item = await table.get(headKey(memoryId));
   if (item === undefined) return finishDeletes(table, memoryId);
   const { life: name, version, endsAt } = item.values as Partial<Head>;
+  if (ofLife !== undefined && name !== ofLife) return;
   if (expected !== undefined && version !== expected) {
     if (isPresent({ endsAt })) throw conflictError(memoryId, expected);
     return;
@@ -109,10 +111,25 @@ export async function removeMemory(
   const isAsExpected = expected === undefined ? "" : " AND version = :expected";
   const values = { ":life": isDamaged ? "S" : name, ":expected": expected };
   const life = new Life(table, memoryId, isDamaged ? "" : name);
-  const deletesHead = table.delete(item, { expression: isThis + isAsExpected, values });
+  const condition = { expression: isThis + isAsExpected, values };
+  const deletesHead = table.delete(item, stillListedAs(item.values, condition));
   const isDeleted = await endLife(life, item.values, deletesHead);
   // Somebody wrote, or deleted it, in between.
-  if (!isDeleted && expected !== undefined) return removeMemory(table, memoryId, expected);
+  if (!isDeleted)
+    return removeMemory(table, memoryId, expected, expected === undefined ? life.name : undefined);
+}
+
+/**
+ * The condition, and that the head still names the places in the listings that go with it: the owner never changes unless
+ * the noted activity does.
+ */
+function stillListedAs({ activeAt }: Attributes, { expression, values }: Condition): Condition {
+  const isNoted = typeof activeAt === "number";
+  const isSame = isNoted ? "activeAt = :activeAt" : "NOT attribute_type(activeAt, :activeAt)";
+  return {
+    expression: `${expression} AND ${isSame}`,
+    values: { ...values, ":activeAt": isNoted ? activeAt : "N" },
+  };
 }
 
 /**
@@ -186,7 +203,8 @@ async function settleListed(life: Life, listed: Listed): Promise<boolean> {
       expression: "life = :life AND endsAt <= :now",
       values: { ":life": name, ":now": Date.now() },
     };
-    return !isPresent(found as Pick<Head, "endsAt">) && endLife(life, found, table.delete(key, isOver));
+    const isPast = !isPresent(found as Pick<Head, "endsAt">);
+    return isPast && endLife(life, found, table.delete(key, stillListedAs(found, isOver)));
   }
   // The table's own expiry removed its head.
   return !isUnreadable(found) && endLife(life, listed, checkOther(life));

@@ -93,6 +93,14 @@ describe("data", () => {
     }
   });
 
+  test("are in a list that meets them on their way into the head", async () => {
+    const owner = randomUUID();
+    const { write } = await begun({ owner, data: text(600) });
+    const meeting = interrupted(client, "BatchGetItem", () => write({ data: text(5) }));
+    const listed = await dynamoStore({ client: meeting, tableName }).listMemories({ owner });
+    expect(listed.memories).toMatchObject([{ data: text(5) }]);
+  });
+
   test("that were lost hide nothing else, and others can be given", async () => {
     const owner = randomUUID();
     const { memoryId, write } = await begun({ owner, data: text(600) });

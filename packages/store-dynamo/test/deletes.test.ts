@@ -107,6 +107,23 @@ describe("a delete that expects a version", () => {
   });
 });
 
+test.each([
+  ["gets another owner", () => ({ owner: randomUUID() }), undefined],
+  ["has its activity noted", () => ({ head: "2" }), 1],
+])("a delete of a memory that %s in between leaves it in no listing", async (_, changeOf, activityMs) => {
+  const memoryId = randomUUID();
+  const version = await begun(memoryId);
+  const change: { owner?: string; head?: string } = changeOf();
+  const writer = open(activityMs === undefined ? {} : { activityMs });
+  const meanwhile = () => writer.updateMessages(memoryId, update(version, 5, change));
+  await dynamoStore({ tableName, client: interrupted(client, "GetItem", meanwhile) }).deleteMessages(
+    memoryId,
+  );
+  await expectNothingOf(memoryId);
+  expect(await itemsIn(client, tableName, `owner:${change.owner}`)).toEqual([]);
+  expect(await itemsIn(client, tableName, `newest:owner:${change.owner}`)).toEqual([]);
+});
+
 test("a delete whose process dies anywhere is finished by the next delete, and harms no new life", async () => {
   for (let step = 1, isDone = false; !isDone; step++) {
     for (const beginsAnew of [false, true]) {

@@ -78,8 +78,8 @@ export class Statements {
 
   /**
    * Applies an update if the memory is at the expected version and agrees with it, and answers, by the last statement, what
-   * it then holds. Where the first one changes nothing, nor do those after it: they look for the new version. Sent twice,
-   * they write what is there already.
+   * it then holds. Of those before, the one that writes the head answers a row. Where it changes nothing, nor do those after
+   * it: they look for the new version. Sent twice, they write what is there already.
    */
   update(memoryId: string, update: FoldedUpdate): [...Statement<never>[], Statement<LookRow>] {
     const named = namedSeqs(update);
@@ -177,7 +177,7 @@ export class Statements {
     const text = `
       insert into ${memories}
         (memory_id, owner, version, next_seq, head, data, updated_at, active_at, activity_ms, expires_at)
-      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ?, ${now} + ?) on conflict (memory_id) do nothing`;
+      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ?, ${now} + ?) on conflict (memory_id) do nothing returning version`;
     const texts = [memoryId, owner ?? null, version, nextSeq, head ?? null, data ?? null];
     return [
       { text: `delete from ${memories} as h where h.memory_id = ? and not ${present}`, values: [memoryId] },
@@ -207,7 +207,8 @@ export class Statements {
         left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
         left join ${messages} m on m.memory_key = h.memory_key and m.seq = cast(n.key as integer)
         where coalesce(l.seq, m.seq) is null
-          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))`;
+          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))
+      returning version`;
     const first = appended[0]?.seq ?? nextSeq;
     const values = [version, nextSeq, head ?? null, this.#activityMs, this.#livesFor(update)];
     values.push(...changed.map(({ value }) => value), memoryId, expected, first, JSON.stringify(named));

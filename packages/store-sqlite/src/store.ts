@@ -74,8 +74,10 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     },
 
     async update({ batch }, memoryId, update) {
-      const rows = (await batch(sql.update(memoryId, update))).at(-1);
-      const { version, stored } = storedOf(rows as LookRow[]);
+      const answers = await batch(sql.update(memoryId, update));
+      // Written, though its life may have ended before the last statement.
+      if (answers.slice(0, -1).some((rows) => rows.length > 0)) return;
+      const { version, stored } = storedOf(answers.at(-1) as LookRow[]);
       if (isInPlace(memoryId, update, version, stored)) return;
       // What stood in the way has expired between two statements.
       throw conflictError(memoryId, update.expected);

@@ -54,6 +54,42 @@ test("of many who begin a memory, or an expired one anew, one does, and nothing 
   expect(await orphans()).toBe(0);
 });
 
+test("what was written is no conflict where its life ends within its own batch", async () => {
+  const database = open();
+  const late = <A extends unknown[], R>(call: (...values: A) => R) => {
+    return (...values: A): R => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3);
+      return call(...values);
+    };
+  };
+  const slow = sqliteStore({
+    client: {
+      memory: false,
+      exec: (text) => database.exec(text),
+      prepare(text) {
+        const statement = database.prepare(text);
+        const { reader } = statement;
+        return {
+          reader,
+          all: late((...values) => statement.all(...values)),
+          run: late((...values) => statement.run(...values)),
+        };
+      },
+    },
+  });
+  const memoryId = randomUUID();
+  const began = update(null, 2, { append: [message(1)], ttlMs: 1 });
+  await slow.updateMessages(memoryId, began);
+  const again = update(null, 2, { append: [message(1)], ttlMs: null });
+  await slow.updateMessages(memoryId, again);
+  const append = update(again.version, 3, { append: [message(2)], ttlMs: 1 });
+  await slow.updateMessages(memoryId, append);
+  expect((await other.getMessages(memoryId)).version).toBeNull();
+  const conflict = { code: "VERSION_CONFLICT" };
+  await expect(slow.updateMessages(memoryId, append)).rejects.toMatchObject(conflict);
+  await expect(slow.updateMessages(memoryId, update(append.version, 4))).rejects.toMatchObject(conflict);
+});
+
 test("readers meet all of an update or none", () =>
   expectWholeUpdates(one, other, { updates: 50, to: "removed" }));
 
