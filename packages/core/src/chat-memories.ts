@@ -119,8 +119,8 @@ export interface ChatMemories<M> {
   /**
    * Gives memories another owner, such as those of a guest who signs in, and returns which. Their messages stay as they
    * are; calls on behalf of the owner before are `OWNER_MISMATCH` from then on. Each memory changes at once; repeat the
-   * call after an error. Errors: `OWNER_MISMATCH` for an id that is somebody else's; without `ids`, `UNSUPPORTED` if the
-   * store lists none.
+   * call after an error: of the `ids`, those that are the new owner's already are among the answer. Errors:
+   * `OWNER_MISMATCH` for an id that is somebody else's; without `ids`, `UNSUPPORTED` if the store lists none.
    *
    * @example
    * ```ts

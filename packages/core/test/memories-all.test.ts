@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type ChatMemoryStore, createChatMemories, entry, inMemoryStore, user } from "../src/index.ts";
+import {
+  type ChatMemoryStore,
+  createChatMemories,
+  entry,
+  inMemoryStore,
+  TurnkeepError,
+  user,
+} from "../src/index.ts";
 
 const hour = 60 * 60 * 1000;
 
@@ -32,6 +39,43 @@ describe("assign", () => {
     await two.assign({ from: "guest", to: "ann" });
     await expect(guests.add(user("Two"))).rejects.toMatchObject({ code: "OWNER_MISMATCH" });
     expect(await two.get("a", { owner: "ann" }).messages()).toEqual([user("One")]);
+  });
+
+  it("can be repeated after an error, and answers those that it came to before", async () => {
+    const inner = inMemoryStore();
+    let fails = false;
+    const store: ChatMemoryStore = {
+      ...inner,
+      async updateMessages(id, update, options) {
+        if (fails && id === "b") throw new TurnkeepError("STORE_REFUSED", "read-only");
+        return inner.updateMessages(id, update, options);
+      },
+    };
+    const memories = createChatMemories({ store });
+    for (const id of ["a", "b"]) await memories.get(id, { owner: "guest" }).add(user(id));
+    fails = true;
+    const request = { from: "guest", to: "ann", ids: ["a", "b"] };
+    await expect(memories.assign(request)).rejects.toMatchObject({ code: "STORE_REFUSED" });
+    fails = false;
+    expect(await memories.assign(request)).toEqual({ assigned: ["a", "b"] });
+  });
+
+  it.each([undefined, ["a"]])("is known though its answer was lost, of the ids %o", async (ids) => {
+    const inner = inMemoryStore();
+    let loses = false;
+    const store: ChatMemoryStore = {
+      ...inner,
+      async updateMessages(id, update, options) {
+        await inner.updateMessages(id, update, options);
+        if (!loses) return;
+        loses = false;
+        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
+      },
+    };
+    const memories = createChatMemories({ store });
+    await memories.get("a", { owner: "guest" }).add(user("a"));
+    loses = true;
+    expect(await memories.assign({ from: "guest", to: "ann", ids })).toEqual({ assigned: ["a"] });
   });
 
   it("lands beside writers, and loses none of theirs", async () => {
@@ -91,6 +135,28 @@ describe("prune", () => {
     });
     expect((await memories.prune(request)).memories).toEqual(found.memories.slice(1));
     expect(await memories.prune(request)).toEqual({ memories: [] });
+  });
+
+  it("says what it removed though the answer was lost, and somebody else wrote since", async () => {
+    const inner = inMemoryStore();
+    let loses = false;
+    const store: ChatMemoryStore = {
+      ...inner,
+      async updateMessages(id, update, options) {
+        await inner.updateMessages(id, update, options);
+        if (!loses) return;
+        loses = false;
+        await createChatMemories({ store: inner, window: { maxMessages: 2 } })
+          .get("a")
+          .add(user("6"));
+        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
+      },
+    };
+    const memories = await oldMemories(store);
+    loses = true;
+    expect(await memories.prune({ olderThanMs: hour, owner: "a" })).toEqual({
+      memories: [{ memoryId: "a", messageIds: ["1", "2", "3"] }],
+    });
   });
 
   it("removes any number, a thousand in one update", async () => {

@@ -129,6 +129,97 @@ describe("what is said about a conversation", () => {
     expect([await memory.data(), calls]).toEqual(["x", 1]);
   });
 
+  /** A store whose first update meets what somebody else does, before it is made or after, and then perhaps loses the answer. */
+  function meeting(
+    inner: ChatMemoryStore,
+    { isMade, isLost, meanwhile }: { isMade: boolean; isLost: boolean; meanwhile: () => Promise<unknown> },
+  ): ChatMemoryStore {
+    let isFirst = true;
+    return {
+      ...inner,
+      async updateMessages(id, update, options) {
+        if (!isFirst) return inner.updateMessages(id, update, options);
+        isFirst = false;
+        if (isMade) await inner.updateMessages(id, update, options);
+        await meanwhile();
+        if (isLost) throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
+        return inner.updateMessages(id, update, options);
+      },
+    };
+  }
+
+  const count = (before: JsonValue | undefined): JsonValue => Number(before ?? 0) + 1;
+
+  it("is not taken for made because somebody else said the same at the same time", async () => {
+    const inner = inMemoryStore();
+    const other = createChatMemory({ id: "a", store: inner });
+    await other.update(1);
+    const meanwhile = () => other.update(count);
+    const store = meeting(inner, { isMade: false, isLost: false, meanwhile });
+    await createChatMemory({ id: "a", store }).update(count);
+    expect(await other.data()).toBe(3);
+  });
+
+  it.each([false, true])(
+    "tells one of two who say the same that he is late, the first answered: %s",
+    async (is) => {
+      const inner = inMemoryStore();
+      const other = createChatMemory({ id: "a", store: inner });
+      await other.update("free");
+      const meanwhile = () => other.update("taken", { onConflict: "throw" });
+      const memory = createChatMemory({
+        id: "a",
+        store: meeting(inner, { isMade: false, isLost: !is, meanwhile }),
+      });
+      await memory.messages();
+      await expect(memory.update("taken", { onConflict: "throw" })).rejects.toMatchObject({
+        code: is ? "VERSION_CONFLICT" : "STORE_UNAVAILABLE",
+      });
+    },
+  );
+
+  it.each([
+    ["made", true, 2],
+    ["not made", false, 1],
+  ])(
+    "whose answer was lost, and was %s, is not said twice behind what others have said",
+    async (_, isMade, said) => {
+      const inner = inMemoryStore();
+      const other = createChatMemory({ id: "a", store: inner });
+      const [id = ""] = await other.add(user("One"));
+      const meanwhile = () => other.update(count);
+      const late = createChatMemory({ id: "a", store: meeting(inner, { isMade, isLost: true, meanwhile }) });
+      await expect(late.update(count)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await other.data()).toBe(said);
+      const removing = createChatMemory({
+        id: "a",
+        store: meeting(inner, { isMade, isLost: true, meanwhile }),
+      });
+      const both = removing.transaction(({ remove, update }) => {
+        remove(id);
+        update(count);
+      });
+      await expect(both).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await other.data()).toBe(2 * said);
+    },
+  );
+
+  it.each([true, false])(
+    "is said once behind what others have added, its lost answer that it was made: %s",
+    async (isMade) => {
+      const inner = inMemoryStore();
+      const other = createChatMemory({ id: "a", store: inner });
+      await other.update(1);
+      const meanwhile = async () => {
+        const [id = ""] = await other.add(user("One"));
+        await other.rewind(id);
+      };
+      const store = meeting(inner, { isMade, isLost: true, meanwhile });
+      await createChatMemory({ id: "a", store }).update(count);
+      expect(await other.data()).toBe(2);
+    },
+  );
+
   it("that cannot be read is CORRUPT_RECORD, hides no other in a list, and can be replaced", async () => {
     const store = inMemoryStore();
     const memories = createChatMemories({ store });

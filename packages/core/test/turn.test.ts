@@ -531,6 +531,24 @@ describe("faults of the store", () => {
     await turn.ended;
   });
 
+  test("a lease whose commit was not answered keeps the request to end that came behind it", async () => {
+    const inner = inMemoryStore();
+    await open(inner).add(user("0"));
+    let isLost = false;
+    const store = meeting(inner, async (method, isMade) => {
+      if (isLost || method !== "updateMessages" || !isMade) return;
+      isLost = true;
+      expect(await open(inner).requestStop()).toBe(true);
+      away();
+    });
+    const turn = holding(open(store));
+    await vi.advanceTimersByTimeAsync(2000);
+    await turn.begun;
+    expect(turn.signal.reason).toMatchObject({ code: "ABORTED" });
+    turn.end();
+    await turn.ended;
+  });
+
   const faults = [1, 2, 3, 4, 5, 6].flatMap((number) =>
     [false, true].map((isMade) => [number, isMade] as const),
   );

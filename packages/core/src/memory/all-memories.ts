@@ -43,11 +43,11 @@ export class AllMemories<M> {
   ): Promise<string[]> {
     if (ids === undefined)
       return this.#forAllOf(from, signal, (memoryId) =>
-        unlessForeign(() => this.#change(memoryId, from, signal, becomes(to)), false),
+        unlessForeign(() => this.#assign(memoryId, { from, to }, signal), false),
       );
     const assigned: string[] = [];
     for (const memoryId of new Set(ids))
-      if (await this.#change(memoryId, from, signal, becomes(to))) assigned.push(memoryId);
+      if (await this.#assign(memoryId, { from, to }, signal)) assigned.push(memoryId);
     return assigned;
   }
 
@@ -98,6 +98,28 @@ export class AllMemories<M> {
       for (const { memoryId } of page.memories) yield memoryId;
       cursor = page.cursor;
     } while (cursor !== undefined);
+  }
+
+  /** Whether it has become the new owner's, if by an attempt whose answer was lost, or by an earlier call. */
+  async #assign(
+    memoryId: string,
+    { from, to }: { readonly from: string; readonly to: string },
+    signal: Signal,
+  ): Promise<boolean> {
+    try {
+      return await this.#change(memoryId, from, signal, becomes(to));
+    } catch (error) {
+      const mayBeTheirs =
+        isTurnkeepError(error, "OWNER_MISMATCH") || isTurnkeepError(error, "STORE_UNAVAILABLE");
+      if (mayBeTheirs && (await this.#isOf(memoryId, to, signal).catch(() => false))) return true;
+      throw error;
+    }
+  }
+
+  async #isOf(memoryId: string, owner: string, signal: Signal): Promise<boolean> {
+    const { store } = this.#settings;
+    const stored = await this.#ask(signal, ({ signal }) => store.getMessages(memoryId, { signal }));
+    return stored.version !== null && stored.owner === owner;
   }
 
   /** Changes one memory, on behalf of its owner. */

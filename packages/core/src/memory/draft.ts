@@ -50,6 +50,7 @@ export class Draft<M> {
   data: string | undefined;
   /** Set if the memory becomes somebody else's. */
   newOwner: string | undefined;
+  #said: string | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
   #epochBefore: number;
@@ -105,6 +106,18 @@ export class Draft<M> {
   /** Whether it changes what is said about the conversation: the data, or whose it is. */
   get saysAnew(): boolean {
     return this.data !== this.#from.data || this.newOwner !== undefined;
+  }
+
+  /** See {@link Head.said}. */
+  get said(): string | undefined {
+    if (!this.saysAnew) return this.#from.said;
+    this.#said ??= randomName();
+    return this.#said;
+  }
+
+  /** Whether others have said something about the conversation since this change was made. */
+  isSaidSince({ said }: Loaded<M>): boolean {
+    return said !== this.#from.said;
   }
 
   get changesMessages(): boolean {
@@ -199,7 +212,7 @@ export class Draft<M> {
   }
 
   toUpdate(owner: string | undefined): MemoryUpdate {
-    const { begins } = this;
+    const { begins, life, turn, said } = this;
     const { version: expected } = this.#from;
     return {
       expected,
@@ -207,8 +220,8 @@ export class Draft<M> {
       nextSeq: this.#nextSeq,
       owner: this.newOwner ?? (begins ? owner : undefined),
       head:
-        begins || this.#epoch !== this.#from.epoch || this.#changesTurn
-          ? encodeHead({ epoch: this.#epoch, life: this.life, turn: this.turn })
+        begins || this.#epoch !== this.#from.epoch || this.#changesTurn || this.saysAnew
+          ? encodeHead({ epoch: this.#epoch, life, turn, said })
           : undefined,
       data: this.data === this.#from.data ? undefined : this.data,
       ttlMs: this.#settings.ttlMs,
@@ -218,8 +231,8 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
-    const { data, life, turn, live } = this;
-    return { version, nextSeq: this.#nextSeq, data, epoch: this.#epoch, life, turn, live };
+    const { data, life, turn, said, live } = this;
+    return { version, nextSeq: this.#nextSeq, data, epoch: this.#epoch, life, turn, said, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {

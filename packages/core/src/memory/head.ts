@@ -13,10 +13,12 @@ export interface Head {
   readonly life: string;
   /** Set while somebody holds the turn. */
   readonly turn?: Lease | undefined;
+  /** Made anew with the data and with the owner: tells the change that said them from any other. */
+  readonly said?: string | undefined;
 }
 
-export function encodeHead({ epoch, life, turn }: Head): string {
-  return JSON.stringify({ v: headVersion, epoch, life, turn });
+export function encodeHead({ epoch, life, turn, said }: Head): string {
+  return JSON.stringify({ v: headVersion, epoch, life, turn, said });
 }
 
 /** Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a head of a later version. */
@@ -27,6 +29,7 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
     epoch,
     life = "",
     turn,
+    said,
   } = (parsedJson(head) ?? {}) as { readonly [Name in "v" | keyof Head]?: unknown };
   const what = `The head of memory ${quoted(memoryId)}`;
   const details = { memoryId };
@@ -36,7 +39,7 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
   }
   const isWhole = Number.isSafeInteger(epoch) && typeof life === "string";
   if (v === headVersion && isWhole && (turn === undefined || isLease(turn)))
-    return { epoch: epoch as number, life, turn };
+    return { epoch: epoch as number, life, turn, said: typeof said === "string" ? said : undefined };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
 }

@@ -16,8 +16,10 @@ export function isLease(value: unknown): value is Lease {
   return typeof holder === "string" && areNumbers && (stop === undefined || stop === true);
 }
 
-export function isSameLease(one: Lease | undefined, other: Lease | undefined): boolean {
-  return one?.holder === other?.holder && one?.beat === other?.beat && one?.stop === other?.stop;
+/** Whether a memory's lease is the one that was written, be it that somebody has asked the turn to end since. */
+export function isWritten(written: Lease | undefined, now: Lease | undefined): boolean {
+  const isSame = now?.holder === written?.holder && now?.beat === written?.beat;
+  return isSame && (written?.stop === undefined || now?.stop === true);
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Loaded<M> {
   readonly life: string;
   /** Who holds the turn, if anybody does. */
   readonly turn: Lease | undefined;
+  /** See {@link Head.said}. */
+  readonly said: string | undefined;
   readonly live: Live<M>;
 }
 
@@ -27,7 +29,7 @@ export function loadedFrom<M>(
   reused: readonly Item<M>[] = [],
 ): Loaded<M> {
   const { version, nextSeq, data } = snapshot;
-  const { epoch, life, turn } = decodeHead(memoryId, snapshot.head);
+  const { epoch, life, turn, said } = decodeHead(memoryId, snapshot.head);
   const reusedBySeq = new Map(reused.map((item) => [item.seq, item]));
   const items = snapshot.messages.map((stored) => {
     const item = reusedBySeq.get(stored.seq);
@@ -38,5 +40,5 @@ export function loadedFrom<M>(
       item.metaText === stored.meta;
     return isSame ? item : readItem(stored, reader);
   });
-  return { version, nextSeq, data, epoch, life, turn, live: new Live(items, isFront) };
+  return { version, nextSeq, data, epoch, life, turn, said, live: new Live(items, isFront) };
 }

@@ -1,6 +1,7 @@
 import type { MessageState } from "../store-contract.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Plan } from "./session.ts";
-import { type StoredRecord, scanRecords } from "./stored-records.ts";
+import { findRecords, type StoredRecord, scanRecords } from "./stored-records.ts";
 
 /** What has left a view: it alone can be pruned. */
 export type PrunedState = Exclude<MessageState, "live">;
@@ -17,12 +18,16 @@ export interface Pruning {
   readonly dryRun: boolean;
 }
 
-/** Removes as many of the oldest as one update removes; comes to their ids. With `dryRun`, finds all. */
+/**
+ * Removes as many of the oldest as one update removes; comes to their ids, and those that an earlier attempt has removed
+ * whose answer was lost. With `dryRun`, finds all.
+ */
 export function pruneOnce<M>({
   states,
   before,
   dryRun,
 }: Pruning): Plan<M, { readonly messageIds: readonly string[]; readonly hasMore: boolean }> {
+  let tried: readonly StoredRecord[] = [];
   return async (attempt) => {
     const found: StoredRecord[] = [];
     await scanRecords({ states: [...states], limit: 1000 }, attempt, (page) => {
@@ -31,6 +36,18 @@ export function pruneOnce<M>({
     });
     const pruned = dryRun ? found : found.slice(0, mostAtOnce);
     if (!dryRun) attempt.draft.parts.move(pruned, "removed");
-    return { messageIds: pruned.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };
+    const gone = attempt.call.isOpen ? await goneOf(tried, attempt) : [];
+    tried = [...gone, ...pruned];
+    return { messageIds: tried.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };
   };
+}
+
+/** Those that are not there any more. */
+async function goneOf<M>(tried: readonly StoredRecord[], attempt: Attempt<M>): Promise<StoredRecord[]> {
+  const kept = await findRecords(
+    tried.map(({ id }) => id),
+    { ...attempt, draft: undefined },
+  );
+  const seqs = new Set(kept.map(({ seq }) => seq));
+  return tried.filter(({ seq }) => !seqs.has(seq));
 }

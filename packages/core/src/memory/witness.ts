@@ -1,27 +1,28 @@
 import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
 import type { Reading } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
-import { isSameLease } from "./lease.ts";
+import { isWritten } from "./lease.ts";
 
 /** What is compared of a message. */
 type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
- * messages that it added or replaced, by the life that it began, or, if it is of the lease alone, by the lease. `undefined` if that cannot tell: one of them is gone
- * again.
+ * messages that it added or replaced, by the life that it began, by what it said about the conversation, or, if it is of
+ * the lease alone, by the lease. `undefined` if that cannot tell: one of them is gone again, or others have said something
+ * since.
  */
 export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
   const now = reading.loaded;
   if (draft.begins) return now.life === draft.life;
   const { items: witnesses, isWhole } = draft.parts.witnesses();
   const last = witnesses.at(-1);
-  // Whoever has said the same since did what this change was to do.
-  if (!draft.changesMessages && draft.saysAnew)
-    return now.data === draft.data && draft.newOwner === undefined;
-  if (draft.isOfLease) return now.life === draft.life && isSameLease(now.turn, draft.turn);
+  // Never by the data: others who say the same have counted one more, or taken what only one may have.
+  if (draft.saysAnew && now.said === draft.said) return true;
+  if (draft.isOfLease) return now.life === draft.life && isWritten(draft.turn, now.turn);
   // No place is given up again.
   if (now.nextSeq < draft.nextSeq) return false;
+  if (last === undefined && draft.saysAnew && draft.isSaidSince(now)) return undefined;
   // What takes away leaves nothing behind. What was added and is gone at once, in a memory without history, does not either.
   if (last === undefined) return draft.adds ? undefined : false;
   const found = await findAt(witnesses, reading);
