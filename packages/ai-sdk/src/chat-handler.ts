@@ -1,4 +1,4 @@
-import type { ChatMemories, ChatMemory } from "@turnkeep/core";
+import { type ChatMemories, type ChatMemory, isTurnkeepError } from "@turnkeep/core";
 import { callback, type Fields, invalidOption, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 import {
   createUIMessageStreamResponse,
@@ -11,7 +11,7 @@ import {
 import { type Answering, answer, type Run, type Running } from "./chat-handler/answer.ts";
 import { follow } from "./chat-handler/follow.ts";
 import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
-import { type ChatFiles, type Posted, readPosted } from "./chat-handler/posted.ts";
+import { type ChatFiles, checkPost, type Posted, readPosted } from "./chat-handler/posted.ts";
 import { noSuchChat, Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
@@ -182,6 +182,7 @@ class Handler {
   }
 
   async act(request: Request, user: string, action: Action): Promise<Response> {
+    if (request.method === "POST") checkPost(request);
     if (action.name === "post") {
       const posted = await readPosted(request, this.#options.files);
       return this.#post(request, this.#memory(posted.id, user), posted);
@@ -192,7 +193,7 @@ class Handler {
       case "page":
         return Response.json(await page(memory, action.query));
       case "resume": {
-        const stream = await follow(memory);
+        const stream = await follow(memory).catch(nothingOfOthers);
         return stream === undefined
           ? new Response(null, { status: 204 })
           : createUIMessageStreamResponse({ stream });
@@ -237,6 +238,11 @@ class Handler {
       ...(tools && { tools }),
     }) as unknown as Running;
   }
+}
+
+/** Where there is no chat, there is none to be resumed, and so it is with somebody else's. */
+function nothingOfOthers(error: unknown): undefined {
+  if (!isTurnkeepError(error, "OWNER_MISMATCH")) throw error;
 }
 
 function runAgent(agent: ChatAgent, run: Run): PromiseLike<Running> {

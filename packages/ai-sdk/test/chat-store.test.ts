@@ -109,6 +109,18 @@ test("an edited question takes back what stands behind it, under the id that the
   expect(await loadChat("c")).toEqual(twice);
 });
 
+test("what a save takes back and names all the same stands behind, as it is named", async () => {
+  const { loadChat, saveChat } = chatStore({ memories: memoriesOf(), owner: "ann" });
+  await saveChat({ chatId: "c", messages: turns(1, 2) });
+  const reordered = [said("q2", "2?"), said("a2", "Two."), said("q1", "One?"), said("a1", "1.")];
+  await saveChat({ chatId: "c", messages: reordered });
+  expect(await loadChat("c")).toEqual(reordered);
+  await saveChat({ chatId: "d", messages: turns(1) });
+  const both = [said("q1", "1?"), said("a1b", "One."), said("a1", "1.")];
+  await saveChat({ chatId: "d", messages: both });
+  expect(await loadChat("d")).toEqual(both);
+});
+
 test("a chat of somebody else is refused, and so is what is no option", async () => {
   const memories = memoriesOf();
   await chatStore({ memories, owner: "ann" }).saveChat({ chatId: "c", messages: turns(1) });

@@ -340,6 +340,98 @@ test("chats are listed, paged and deleted, of who asks alone", async () => {
   expect(failures).toEqual([]);
 });
 
+test("no route tells a chat of somebody else from one that is not there", async () => {
+  const { server, failures } = world(callsTool("book", { city: "Oslo" }));
+  const { handler, tab } = server({ tools: booking().tools });
+  const chat = tab();
+  await chat.sendMessage({ text: "Book it." });
+  const decision = { id: approvalIn(chat), approved: true };
+  const message = {
+    id: chat.lastMessage?.id,
+    role: "assistant",
+    parts: [{ type: "tool-book", state: "approval-responded", approval: decision }],
+  };
+  const replyTo = async (method: string, path: string, body?: object) => {
+    const headers = { user: "bob", "content-type": "application/json" };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const response = await handler(new Request(`http://localhost/api/chat${path}`, init));
+    return `${response.status} ${await response.text()}`;
+  };
+  for (const [method, path] of [
+    ["GET", ""],
+    ["GET", "?before=9"],
+    ["GET", "/stream"],
+    ["POST", "/stop"],
+    ["DELETE", ""],
+    ["DELETE", `/messages/${chat.lastMessage?.id}`],
+    ["DELETE", "/messages/none"],
+  ] as const) {
+    expect(await replyTo(method, `/chat-1${path}`), `${method} ${path}`).toBe(
+      await replyTo(method, `/chat-2${path}`),
+    );
+  }
+  expect(await replyTo("POST", "", { id: "chat-1", message })).toBe(
+    await replyTo("POST", "", { id: "chat-2", message }),
+  );
+  expect(failures).toEqual([]);
+});
+
+test.each([
+  ["POST", "/chat-1/stop", { "content-type": "text/plain" }, 415],
+  ["GET", "?cursor=made-up", {}, 400],
+])(
+  "%s %s, as another site or a curious user asks it, is the asker's fault",
+  async (method, path, more, status) => {
+    const { server, failures } = world(says("One."));
+    const { handler, tab } = server();
+    await tab().sendMessage({ text: "1?" });
+    const request = new Request(`http://localhost/api/chat${path}`, {
+      method,
+      headers: { user: "ann", ...more },
+    });
+    expect((await handler(request)).status).toBe(status);
+    expect(failures).toEqual([]);
+  },
+);
+
+test("a page that is read while an answer ends shows the whole of it", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server } = world(reply);
+  const { memories, tab, transport } = server();
+  const asked = tab().sendMessage({ text: "Count." });
+  await begun;
+  await until(async () => (await storedLines(memories))[1] === "assistant: One, ");
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const { running } = memory;
+  memory.running = async () => {
+    memory.running = running;
+    goOn();
+    await asked;
+    return memory.running();
+  };
+  const { messages } = await transport().history("chat-1");
+  expect(messages.map(line)).toEqual(["user: Count.", "assistant: One, two."]);
+  expect((messages[1] as ChatMessage).metadata?.status).toBe("done");
+});
+
+test("who resumes sees the end of an answer that the next turn has moved out of the window", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server } = world(reply, says("Three."));
+  const { memories, tab, transport } = server({ window: { maxMessages: 2, unit: "turn" } });
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Count." });
+  await begun;
+  await until(async () => (await storedLines(memories))[1] === "assistant: One, ");
+  const loaded = tab((await transport().history("chat-1")).messages);
+  const resumed = loaded.resumeStream();
+  await until(() => loaded.status === "streaming");
+  goOn();
+  await asked;
+  await chat.sendMessage({ text: "And?" });
+  await resumed;
+  expect(loaded.lastMessage && line(loaded.lastMessage)).toBe("assistant: One, two.");
+});
+
 test("a chat gets a title from the application, once, and the list shows it, newest first", async () => {
   const { server, failures } = world(...Array.from({ length: 4 }, () => says("Yes.")), says("Yes."));
   const asked: string[][] = [];

@@ -88,6 +88,19 @@ test("a store that is away for a moment loses nothing, one that is away at the e
   await expect(keeper.end(state("whole"))).rejects.toThrow("away");
 });
 
+test("what a store that was away did not take is written once it is back, though nothing more is said", async () => {
+  let away = true;
+  const { keeper, written } = keeping(async () => {
+    if (away) throw new TurnkeepError("STORE_UNAVAILABLE", "away");
+  });
+  keeper.note(state("a call of a tool that takes long"));
+  await vi.advanceTimersByTimeAsync(keepEveryMs);
+  away = false;
+  await vi.advanceTimersByTimeAsync(10 * keepEveryMs);
+  expect(written).toHaveLength(2);
+  await keeper.end(state("whole"));
+});
+
 test.each(["NOT_FOUND", "ID_CONFLICT", "OWNER_MISMATCH", "TURN_LOST"] as const)(
   "an answer that is wanted no more is written no more: %s",
   async (code) => {

@@ -2,7 +2,7 @@ import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { chunksBetween } from "./chunks.ts";
 import { type ChatMetadata, metadataOf } from "./metadata.ts";
-import { newestOf } from "./places.ts";
+import { newestOf, standing } from "./places.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -20,6 +20,7 @@ export async function follow(memory: Memory): Promise<ReadableStream<UIMessageCh
   const { message } = first;
   let shown = message;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isLeft = false;
   return new ReadableStream<UIMessageChunk>({
     start(controller) {
       controller.enqueue({ type: "start", messageId: message.id, messageMetadata: message.metadata });
@@ -31,6 +32,7 @@ export async function follow(memory: Memory): Promise<ReadableStream<UIMessageCh
           timer = setTimeout(resolve, lookEveryMs);
         });
         const { chunks, end, next } = await look(memory, first, shown);
+        if (isLeft) return;
         shown = next;
         for (const chunk of chunks) controller.enqueue(chunk);
         if (end !== undefined) controller.enqueue(end);
@@ -39,6 +41,7 @@ export async function follow(memory: Memory): Promise<ReadableStream<UIMessageCh
       }
     },
     cancel() {
+      isLeft = true;
       clearTimeout(timer);
     },
   });
@@ -53,7 +56,9 @@ interface Seen {
 async function look(memory: Memory, { id }: HistoryMessage<UIMessage>, shown: UIMessage): Promise<Seen> {
   // Asked first: a turn that ends in between has stored its last.
   const isRunning = await memory.running();
-  const next = (await memory.entries()).find((entry) => entry.id === id)?.message;
+  // The window may have moved past it since.
+  const { messages } = await memory.history({ ids: [id], states: standing });
+  const next = messages[0]?.message;
   if (next === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
   const { status } = metadataOf(next);
   const messageMetadata = isRunning || status !== "streaming" ? next.metadata : interrupted(next);

@@ -29,8 +29,11 @@ export class Keeper {
   note(message: UIMessage): void {
     this.#newest = message;
     this.#timer ??= setTimeout(() => {
-      // A store that is away for a moment may be back for the next state.
-      this.#write = this.#put().catch(() => undefined);
+      const writing = this.#newest;
+      // A store that is away for a moment may be back for the next state, or for this one if none comes.
+      this.#write = this.#put().catch(() => {
+        this.#newest ??= writing;
+      });
       void this.#write.then(() => {
         if (this.#timer === undefined) return;
         this.#timer = undefined;

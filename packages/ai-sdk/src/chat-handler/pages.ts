@@ -1,6 +1,7 @@
 import {
   type ChatMemories,
   type ChatMemory,
+  type HistoryMessage,
   isTurnkeepError,
   type MemoryListPage,
   type MemoryListQuery,
@@ -46,20 +47,32 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
     limit: Math.min(limit, mostPerPage),
   });
   const oldest = messages.at(-1);
-  if (oldest === undefined && before === undefined) throw noSuchChat;
-  const shown = await Promise.all(messages.reverse().map(({ message }) => marked(memory, message)));
+  if (oldest === undefined) await checkExists(memory);
+  const shown = await Promise.all(messages.reverse().map((shown) => marked(memory, shown)));
   return { messages: shown, ...(hasMore && oldest && { before: oldest.seq }) };
 }
 
 /** An answer that nobody makes any more says so. */
-async function marked(memory: Memory, message: UIMessage): Promise<UIMessage> {
-  const isOpen = metadataOf(message).status === "streaming";
-  return isOpen && !(await memory.running()) ? ended(message, "interrupted") : message;
+async function marked(memory: Memory, { id, message }: HistoryMessage<UIMessage>): Promise<UIMessage> {
+  if (!isOpen(message) || (await memory.running())) return message;
+  // A turn that has ended since the page was read has stored its last.
+  const { messages } = await memory.history({ ids: [id], states: standing });
+  const now = messages[0]?.message ?? message;
+  return isOpen(now) ? ended(now, "interrupted") : now;
+}
+
+function isOpen(message: UIMessage): boolean {
+  return metadataOf(message).status === "streaming";
 }
 
 export async function list(memories: Memories, owner: string, query: URLSearchParams): Promise<ChatList> {
   const limit = Math.min(numberIn(query, "limit") ?? 50, mostPerPage);
-  const listed = await newestFirst(memories, { owner, limit, cursor: query.get("cursor") ?? undefined });
+  const cursor = query.get("cursor") ?? undefined;
+  const listed = await newestFirst(memories, { owner, limit, cursor }).catch((error: unknown) => {
+    // Nothing else of the query is the browser's.
+    if (cursor === undefined || !isTurnkeepError(error, "INVALID_OPTION")) throw error;
+    throw new Refusal(400, "cursor must be that of an earlier page.");
+  });
   const chats = listed.memories.map(({ memoryId, data, updatedAt }) => {
     const title = titleIn(data);
     return { id: memoryId, ...(title !== undefined && { title }), updatedAt };
@@ -92,6 +105,7 @@ export async function removeChat(memory: Memory): Promise<void> {
 
 /** Deletes one message; of an answer all that it holds. */
 export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
+  await checkExists(memory);
   const place = await placeOf(memory, messageId);
   if (place === undefined) throw new Refusal(404, "No such message.");
   await memory.remove(place.id);

@@ -42,12 +42,15 @@ export function isId(value: unknown): value is string {
   return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
 }
 
-/** Reads a request. Errors: a `Refusal` for one that is not as it must be. */
-export async function readPosted(request: Request, files: ChatFiles | undefined): Promise<Posted> {
-  // A form of another site can send texts alone, with the user's cookies.
-  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+/** A form of another site can post texts alone, with the user's cookies. Errors: a `Refusal` for what it can post. */
+export function checkPost({ headers }: Request): void {
+  if (!/^application\/json\b/i.test(headers.get("content-type") ?? "")) {
     throw new Refusal(415, "Send application/json.");
   }
+}
+
+/** Reads a request. Errors: a `Refusal` for one that is not as it must be. */
+export async function readPosted(request: Request, files: ChatFiles | undefined): Promise<Posted> {
   const limit = files === undefined ? maxTextBytes : (files.maxBytes ?? maxFileBytes);
   const body = jsonIn(await textOf(request, limit));
   if (!isObject(body) || !isId(body.id) || !(body.seen === undefined || isId(body.seen))) throw notTaken();

@@ -3,7 +3,7 @@ import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } fr
 import { withStatus } from "./metadata.ts";
 import { newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
-import { goneOn, Refusal } from "./refusal.ts";
+import { goneOn, noSuchChat, Refusal } from "./refusal.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -85,7 +85,8 @@ export async function decidedOf(
   tools: ToolSet | undefined,
 ): Promise<{ readonly id: string; readonly stored: UIMessage; readonly message: UIMessage }> {
   const newest = await newestOf(memory);
-  if (newest?.message.id !== decisions.id) throw new Refusal(409, `No call waits. ${goneOn}`);
+  if (newest === undefined) throw noSuchChat;
+  if (newest.message.id !== decisions.id) throw new Refusal(409, `No call waits. ${goneOn}`);
   const message = decided(newest.message, decisions);
   // The tools may be others than those that the model knew.
   const { success } = await safeValidateUIMessages({ messages: [message], tools: tools as never });

@@ -36,14 +36,18 @@ export function changeTo<M extends UIMessage>(
         ? undefined
         : remade(kept, before, firstNew, placeOf)
       : placeOf(messages[edited] as M);
+  const isTakenBack = (message: M): boolean => rewound !== undefined && placeOf(message) >= rewound;
   const taken = new Set(record.map(({ id }) => id));
   return {
     rewind: rewound === undefined ? undefined : kept[rewound]?.id,
     put: before
-      .filter(isChanged)
+      .filter((message) => isChanged(message) && !isTakenBack(message))
       .map((message) => ({ id: kept[placeOf(message)]?.id ?? message.id, message })),
     add: messages
-      .filter((message, index) => placeOf(message) === -1 || (edited !== -1 && index >= edited))
+      .filter(
+        (message, index) =>
+          placeOf(message) === -1 || isTakenBack(message) || (edited !== -1 && index >= edited),
+      )
       // The version before an edit keeps its id.
       .map((message) => ({ id: taken.has(message.id) ? crypto.randomUUID() : message.id, message })),
   };
