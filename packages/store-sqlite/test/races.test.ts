@@ -88,6 +88,7 @@ test("what was written is no conflict where its life ends within its own batch",
   const conflict = { code: "VERSION_CONFLICT" };
   await expect(slow.updateMessages(memoryId, append)).rejects.toMatchObject(conflict);
   await expect(slow.updateMessages(memoryId, update(append.version, 4))).rejects.toMatchObject(conflict);
+  await other.deleteMessages(memoryId);
 });
 
 test("readers meet all of an update or none", () =>
