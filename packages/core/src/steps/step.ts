@@ -14,6 +14,8 @@ export interface Step<M> extends Tally {
   tokens: number;
   /** How many of its messages make calls. */
   callers: number;
+  /** Whether one of its messages is pinned. */
+  pinned: boolean;
 }
 
 // Shared, because most steps have none, and a memory may hold many steps.
@@ -28,6 +30,7 @@ export function newStep<M>(): Step<M> {
     tokens: 0,
     unanswered: 0,
     callers: 0,
+    pinned: false,
   };
 }
 
@@ -45,6 +48,7 @@ export function joinStep<M>(step: Step<M>, item: Item<M>): void {
   else step.items.push(item);
   step.tokens += item.tokens;
   if (item.calls.length > 0) step.callers++;
+  step.pinned ||= item.pinned;
   tallyCalls(step, item.calls);
   tallyResults(step, item.results, item.meta.late);
   for (const approval of item.approvals) {
@@ -83,7 +87,7 @@ export function isUser<M>(step: Step<M> | undefined): boolean {
 }
 
 export function isPinned<M>(step: Step<M>): boolean {
-  return step.items.some((item) => item.pinned);
+  return step.pinned;
 }
 
 /** Whether a step is shown as it is: at most one message has calls or answer parts, and each call is answered. */
