@@ -450,6 +450,20 @@ describe("a request to stop", () => {
     await turn.ended;
   });
 
+  test("is seen within a second by a turn that has just written, too", async () => {
+    const store = inMemoryStore();
+    const memory = open(store);
+    const turn = holding(memory);
+    await turn.begun;
+    await vi.advanceTimersByTimeAsync(900);
+    await memory.add(user("1"));
+    await open(store).requestStop();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(turn.signal.reason).toMatchObject({ code: "ABORTED", message: /requestStop/ });
+    turn.end();
+    await turn.ended;
+  });
+
   test("the reason of the signal tells it from the caller's", async () => {
     const caller = new AbortController();
     const turn = holding(createChatMemory(), { signal: caller.signal });
