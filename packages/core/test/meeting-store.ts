@@ -1,4 +1,4 @@
-import type { ChatMemoryStore } from "../src/index.ts";
+import { type ChatMemoryStore, TurnkeepError } from "../src/index.ts";
 
 type Method = "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories";
 
@@ -18,4 +18,22 @@ export function meeting(
     },
   ]);
   return { ...store, ...Object.fromEntries(wrapped) };
+}
+
+/** A store whose first update is made; then something happens, and its answer is lost. */
+export function losing(
+  store: ChatMemoryStore,
+  meanwhile: () => Promise<unknown> = async () => {},
+): ChatMemoryStore {
+  let isLost = false;
+  return {
+    ...store,
+    updateMessages: async (id, update, options) => {
+      await store.updateMessages(id, update, options);
+      if (isLost) return;
+      isLost = true;
+      await meanwhile();
+      throw new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
+    },
+  };
 }
