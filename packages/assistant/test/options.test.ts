@@ -63,6 +63,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
       { messages: null },
     ],
     ["Give memory or memories", { memories }],
+    ["leaseMs must be a whole number of milliseconds from 100 to 2147483647; it is 99.", { leaseMs: 99 }],
     ["tools must be an object of tools by their names; it is an array.", { tools: [] }],
     ["it is a promise: await it first.", { tools: Promise.resolve({}) }],
     ["tools must be an object of tools by their names; it is an object.", { tools: new Map() }],

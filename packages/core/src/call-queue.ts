@@ -27,11 +27,6 @@ export class CallQueue {
   #begun = 0;
   #until = 0;
 
-  /** Whether a call runs or waits. One that is past its limit counts as dropped. */
-  get isBusy(): boolean {
-    return this.#tail !== undefined && (this.#made > this.#begun || this.#left(this.#begun) > 0);
-  }
-
   /**
    * Makes the call when all earlier calls have ended or can no longer run. `limitMs`: how long it takes at most, from
    * when it begins; the call itself must keep to it. Without a limit, later calls wait until it ends.

@@ -123,6 +123,24 @@ export const timeout: Check<number> = such(
   (value) => Number.isSafeInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31,
 );
 
+/** Below it, a lease would need renewing more often than a database across a network answers. */
+const leastLeaseMs = 100;
+
+/**
+ * How long the lease of a turn lasts: an integer of milliseconds, from 100 to 2 ** 31 - 1.
+ *
+ * @example
+ * ```ts
+ * import { lease, optional } from "@turnkeep/core/store-kit";
+ *
+ * const fields = { leaseMs: optional(lease) };
+ * ```
+ */
+export const lease: Check<number> = such(
+  `a whole number of milliseconds from ${leastLeaseMs} to 2147483647`,
+  (value) => Number.isSafeInteger(value) && Number(value) >= leastLeaseMs && Number(value) < 2 ** 31,
+);
+
 /** What part of a limit to evict down to. */
 export const share: Check<number> = such(
   "greater than 0 and at most 1",

@@ -28,6 +28,7 @@ export {
 export {
   callback,
   integer,
+  lease,
   oneOf,
   such,
   timeout,

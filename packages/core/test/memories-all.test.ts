@@ -7,6 +7,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { losing } from "./meeting-store.ts";
 
 const hour = 60 * 60 * 1000;
 
@@ -62,19 +63,8 @@ describe("assign", () => {
 
   it.each([undefined, ["a"]])("is known though its answer was lost, of the ids %o", async (ids) => {
     const inner = inMemoryStore();
-    let loses = false;
-    const store: ChatMemoryStore = {
-      ...inner,
-      async updateMessages(id, update, options) {
-        await inner.updateMessages(id, update, options);
-        if (!loses) return;
-        loses = false;
-        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
-      },
-    };
-    const memories = createChatMemories({ store });
-    await memories.get("a", { owner: "guest" }).add(user("a"));
-    loses = true;
+    await createChatMemories({ store: inner }).get("a", { owner: "guest" }).add(user("a"));
+    const memories = createChatMemories({ store: losing(inner) });
     expect(await memories.assign({ from: "guest", to: "ann", ids })).toEqual({ assigned: ["a"] });
   });
 
@@ -139,21 +129,9 @@ describe("prune", () => {
 
   it("says what it removed though the answer was lost, and somebody else wrote since", async () => {
     const inner = inMemoryStore();
-    let loses = false;
-    const store: ChatMemoryStore = {
-      ...inner,
-      async updateMessages(id, update, options) {
-        await inner.updateMessages(id, update, options);
-        if (!loses) return;
-        loses = false;
-        await createChatMemories({ store: inner, window: { maxMessages: 2 } })
-          .get("a")
-          .add(user("6"));
-        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
-      },
-    };
-    const memories = await oldMemories(store);
-    loses = true;
+    const theirs = await oldMemories(inner);
+    const store = losing(inner, () => theirs.get("a").add(user("6")));
+    const memories = createChatMemories({ store, window: { maxMessages: 2 } });
     expect(await memories.prune({ olderThanMs: hour, owner: "a" })).toEqual({
       memories: [{ memoryId: "a", messageIds: ["1", "2", "3"] }],
     });

@@ -9,6 +9,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { losing } from "./meeting-store.ts";
 
 describe("what is said about a conversation", () => {
   it("comes back as it was said, and stays while other things change", async () => {
@@ -109,17 +110,7 @@ describe("what is said about a conversation", () => {
     const inner = inMemoryStore();
     const other = createChatMemory({ id: "a", store: inner });
     await other.add(user("One"));
-    let loses = true;
-    const store: ChatMemoryStore = {
-      ...inner,
-      async updateMessages(id, update, options) {
-        await inner.updateMessages(id, update, options);
-        if (!loses) return;
-        loses = false;
-        await other.add(user("Two"));
-        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
-      },
-    };
+    const store = losing(inner, () => other.add(user("Two")));
     let calls = 0;
     const memory = createChatMemory({ id: "a", store });
     await memory.update((before) => {

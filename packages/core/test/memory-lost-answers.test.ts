@@ -12,6 +12,7 @@ import {
   user,
 } from "../src/index.ts";
 import { besideChanges } from "./events.ts";
+import { losing } from "./meeting-store.ts";
 import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -29,21 +30,6 @@ function refusing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): Ch
     updateMessages: async (id, update, options) => {
       if (isRefused) return store.updateMessages(id, update, options);
       isRefused = true;
-      await meanwhile();
-      throw lost;
-    },
-  };
-}
-
-/** A store whose first update is made; then something happens, and its answer is lost. */
-function losing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): ChatMemoryStore {
-  let isLost = false;
-  return {
-    ...store,
-    updateMessages: async (id, update, options) => {
-      await store.updateMessages(id, update, options);
-      if (isLost) return;
-      isLost = true;
       await meanwhile();
       throw lost;
     },

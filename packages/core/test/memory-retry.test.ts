@@ -12,30 +12,12 @@ import {
   user,
 } from "../src/index.ts";
 import { besideChanges } from "./events.ts";
+import { meeting } from "./meeting-store.ts";
 
 type Memory = ChatMemory<ModelMessage>;
-type Method = "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories";
 
 const texts = async (memory: Memory): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
-
-/** A store whose calls meet what `meet` throws, before or after they were made. */
-function meeting(
-  store: ChatMemoryStore,
-  meet: (method: Method, isMade: boolean) => unknown,
-): ChatMemoryStore {
-  const methods: Method[] = ["getMessages", "updateMessages", "deleteMessages", "getHistory", "listMemories"];
-  const wrapped = methods.map((method) => [
-    method,
-    async (...given: never[]) => {
-      await meet(method, false);
-      const answer = await (store[method] as (...given: never[]) => Promise<unknown>)(...given);
-      await meet(method, true);
-      return answer;
-    },
-  ]);
-  return { ...store, ...Object.fromEntries(wrapped) };
-}
 
 const away = () =>
   new TurnkeepError("STORE_UNAVAILABLE", "the store is away", { cause: new Error("ECONNREFUSED") });

@@ -383,8 +383,9 @@ describe("queries", () => {
   });
 
   test("a cursor whose position is not of the store's form is INVALID_OPTION", () => {
-    expect(decodeCursor(encodeCursor("17"), /^[1-9]\d*$/)).toBe("17");
-    expect(codeOf(() => decodeCursor(encodeCursor("017"), /^[1-9]\d*$/))).toBe("INVALID_OPTION");
+    const after = (cursor: string) => normalizeListQuery({ cursor }, { stored: /^[1-9]\d*$/ }).after;
+    expect(after(encodeCursor("s17"))).toBe("17");
+    expect(codeOf(() => after(encodeCursor("s017")))).toBe("INVALID_OPTION");
   });
 
   test("a cursor of another making is INVALID_OPTION", () => {

@@ -11,29 +11,11 @@ import {
   user,
 } from "../src/index.ts";
 import { gate } from "./gate.ts";
+import { meeting } from "./meeting-store.ts";
 
 type Memory = ChatMemory<ModelMessage>;
-type Method = "getMessages" | "updateMessages" | "deleteMessages";
 
 const leaseMs = 3000;
-
-/** A store whose calls meet what `meet` throws, before or after they were made. */
-function meeting(
-  store: ChatMemoryStore,
-  meet: (method: Method, isMade: boolean) => unknown,
-): ChatMemoryStore {
-  const methods: Method[] = ["getMessages", "updateMessages", "deleteMessages"];
-  const wrapped = methods.map((method) => [
-    method,
-    async (...given: never[]) => {
-      await meet(method, false);
-      const answer = await (store[method] as (...given: never[]) => Promise<unknown>)(...given);
-      await meet(method, true);
-      return answer;
-    },
-  ]);
-  return { ...store, ...Object.fromEntries(wrapped) };
-}
 
 const open = (store: ChatMemoryStore): Memory => createChatMemory({ id: "m", store });
 
@@ -446,6 +428,20 @@ describe("a request to stop", () => {
     await open(store).requestStop();
     await vi.advanceTimersByTimeAsync(20_000);
     expect((await headOf(store)).turn).toMatchObject({ stop: true });
+    turn.end();
+    await turn.ended;
+  });
+
+  test("is seen within a second by a turn that has just written, too", async () => {
+    const store = inMemoryStore();
+    const memory = open(store);
+    const turn = holding(memory);
+    await turn.begun;
+    await vi.advanceTimersByTimeAsync(900);
+    await memory.add(user("1"));
+    await open(store).requestStop();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(turn.signal.reason).toMatchObject({ code: "ABORTED", message: /requestStop/ });
     turn.end();
     await turn.ended;
   });

@@ -1,4 +1,3 @@
-import { wrongSignal } from "../abort.ts";
 import type { MemoryListEntry, MemoryListPage, Pruned } from "../chat-memories.ts";
 import { isTurnkeepError, unsupportedError } from "../errors.ts";
 import type { JsonValue } from "../memory-data.ts";
@@ -31,7 +30,7 @@ export class AllMemories<M> {
 
   /** Deletes all memories of an owner; answers their ids. */
   erase(owner: string, signal: Signal): Promise<string[]> {
-    return this.#forAllOf(owner, signal, (memoryId, call) => this.#erase(memoryId, owner, call));
+    return this.#forAllOf(owner, signal, (memoryId) => this.#erase(memoryId, owner, signal));
   }
 
   /** Gives an owner's memories, all or these, another owner; answers their ids. */
@@ -53,12 +52,12 @@ export class AllMemories<M> {
 
   async prune(pruning: Pruning, owner: string | undefined, signal: Signal): Promise<Pruned> {
     if (!this.#settings.store.capabilities.history) throw unsupportedError("The store", "prune()");
-    const plan = pruneOnce<M>(pruning);
     const memories: { memoryId: string; messageIds: string[] }[] = [];
     for await (const memoryId of this.#listed(owner, signal)) {
       const messageIds: string[] = [];
       for (let hasMore = true; hasMore; ) {
-        const pruned = await unlessForeign(() => this.#change(memoryId, owner, signal, plan), nothing);
+        const prune = () => this.#change(memoryId, owner, signal, pruneOnce(pruning));
+        const pruned = await unlessForeign(prune, nothing);
         messageIds.push(...pruned.messageIds);
         hasMore = pruned.hasMore;
       }
@@ -74,14 +73,14 @@ export class AllMemories<M> {
   async #forAllOf(
     owner: string,
     signal: Signal,
-    act: (memoryId: string, call: Call) => Promise<boolean>,
+    act: (memoryId: string) => Promise<boolean>,
   ): Promise<string[]> {
     const done = new Set<string>();
     for (let before = -1; before < done.size; ) {
       before = done.size;
       for await (const memoryId of this.#listed(owner, signal)) {
         if (done.has(memoryId)) continue;
-        if (await this.#ask(signal, (call) => act(memoryId, call))) done.add(memoryId);
+        if (await act(memoryId)) done.add(memoryId);
       }
     }
     return [...done];
@@ -129,18 +128,17 @@ export class AllMemories<M> {
   }
 
   /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
-  #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
+  #erase(memoryId: string, owner: string, signal: Signal): Promise<boolean> {
+    const settings = { ...this.#settings, memoryId, owner };
     return unlessForeign(async () => {
-      await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
+      await this.#ask(signal, (call) => eraseMemory(settings, call, { isListed: true }));
       report(this.#settings.onEvent, { type: "erased", memoryId });
       return true;
     }, false);
   }
 
-  /** One call of the store, with a time limit. */
-  async #ask<T>(signal: Signal, call: (call: Call) => Promise<T>): Promise<T> {
-    const wrong = wrongSignal(signal);
-    if (wrong !== undefined) throw wrong;
+  /** A step that no session makes, with a time limit. */
+  #ask<T>(signal: Signal, call: (call: Call) => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#settings;
     return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) }, call);
   }

@@ -9,7 +9,7 @@ import type {
   RemoveRules,
   TurnOptions,
 } from "../memory-call-options.ts";
-import { oneOf, such } from "../option-checks.ts";
+import { lease, oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { type MustExist, mustExist } from "./anchor.ts";
 
@@ -73,18 +73,9 @@ export function takeRemoveRules(options: RemoveRules | undefined): RemoveRules &
   return takeOptions("remove's options", removeRules, options);
 }
 
-/** Below it, a lease would need renewing more often than a database across a network answers. */
-const leastLeaseMs = 100;
-
 const turnFields = {
   busy: optional(oneOf("wait", "reject"), "wait"),
-  leaseMs: optional(
-    such<number>(
-      `a whole number of milliseconds from ${leastLeaseMs} to 2147483647`,
-      (value) => Number.isSafeInteger(value) && Number(value) >= leastLeaseMs && Number(value) < 2 ** 31,
-    ),
-    30_000,
-  ),
+  leaseMs: optional(lease, 30_000),
   signal,
 } satisfies Fields<TurnOptions>;
 

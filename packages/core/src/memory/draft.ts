@@ -91,16 +91,16 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
-    return this.changesMessages || this.#changesTurn || this.saysAnew;
+    return this.#changesContent || this.#changesTurn;
   }
 
   get adds(): boolean {
     return this.#nextSeq > this.#from.nextSeq;
   }
 
-  /** Whether it changes who holds the turn, and no message. */
+  /** Whether it changes who holds the turn, and nothing else. */
   get isOfLease(): boolean {
-    return this.#changesTurn && !this.changesMessages && !this.saysAnew;
+    return this.#changesTurn && !this.#changesContent;
   }
 
   /** Whether it changes what is said about the conversation: the data, or whose it is. */
@@ -120,8 +120,8 @@ export class Draft<M> {
     return said !== this.#from.said;
   }
 
-  get changesMessages(): boolean {
-    return this.adds || !this.parts.isEmpty;
+  get #changesContent(): boolean {
+    return this.adds || !this.parts.isEmpty || this.saysAnew;
   }
 
   get #changesTurn(): boolean {

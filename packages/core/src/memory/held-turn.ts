@@ -30,8 +30,6 @@ interface HeldBy {
  */
 export class HeldTurn {
   readonly leaseMs: number;
-  /** When it was last read that the lease is there, as `performance.now()`. */
-  seenAt = 0;
   /** Resolves when nothing of the turn is under way any more. */
   readonly left: Promise<void>;
   readonly #by: HeldBy;
@@ -84,15 +82,13 @@ export class HeldTurn {
     draft.turn = stop === undefined ? lease : { ...lease, stop };
     return () => {
       this.#beatAt = begun;
-      this.seenAt = begun;
     };
   }
 
   /** The same for a change that the turn makes anyway, if a beat is due before long. */
   carry(draft: LeasedDraft): (() => void) | undefined {
-    if (this.#by.isOwn) return undefined;
-    this.seenAt = performance.now();
-    return this.leftMs < this.leaseMs * (5 / 6) ? this.beat(draft) : undefined;
+    const isDue = !this.#by.isOwn && this.leftMs < this.leaseMs * (5 / 6);
+    return isDue ? this.beat(draft) : undefined;
   }
 
   /** Takes the lease out of the memory, if it is there. */
@@ -102,7 +98,6 @@ export class HeldTurn {
 
   /** Notes what was read. */
   see(state: LeasedState): void {
-    this.seenAt = performance.now();
     if (!this.owns(state)) this.lose();
     else if (state.turn?.stop === true) this.stop();
   }

@@ -11,7 +11,7 @@ import type { Lease } from "./lease.ts";
 import { randomName } from "./message-id.ts";
 import type { Plan, Session } from "./session.ts";
 
-/** How often a turn looks at least whether it was asked to end, if it does not read or write by itself. */
+/** How often a turn looks whether it was asked to end. */
 const lookEveryMs = 1000;
 
 /** The longest pause before somebody who waits looks again. */
@@ -92,11 +92,11 @@ export class Turns<M> {
   }
 
   /** Ends the turn that runs, as far as the memory is concerned: its writes are `CLOSED`. */
-  close(): Promise<void> | undefined {
+  close(): void {
     const turn = this.#current;
-    if (turn === undefined) return undefined;
+    if (turn === undefined) return;
     turn.abort(this.#session.closedError());
-    return this.#end(turn);
+    void this.#end(turn);
   }
 
   /** Waits until no other turn runs here. */
@@ -170,7 +170,7 @@ export class Turns<M> {
       this.#showLife(turn);
       if (this.#settings.isOwn) return this.#keep(turn);
       if (turn.leftMs <= (turn.leaseMs * 2) / 3) await this.#renew(turn);
-      else if (performance.now() - turn.seenAt >= period / 2) await this.#look(turn);
+      else await this.#look(turn);
       this.#keep(turn);
     });
   }
@@ -198,7 +198,6 @@ export class Turns<M> {
     const look = (signal: AbortSignal): Promise<unknown> =>
       session.finish(signal, (call) => session.load(call));
     await this.#within(turn.leaseMs / 3, look).catch(() => {});
-    turn.seenAt = performance.now();
   }
 
   async #end(turn: HeldTurn): Promise<void> {
