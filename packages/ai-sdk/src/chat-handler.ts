@@ -12,7 +12,7 @@ import { type Answering, answer, type Run, type Running } from "./chat-handler/a
 import { follow } from "./chat-handler/follow.ts";
 import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
 import { type ChatFiles, checkPost, type Posted, readPosted } from "./chat-handler/posted.ts";
-import { noSuchChat, Refusal, responseTo } from "./chat-handler/refusal.ts";
+import { Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
 import { giveTitle } from "./chat-handler/title.ts";
@@ -134,7 +134,7 @@ export function chatHandler<M extends UIMessage>(
   options: ChatHandlerOptions<M>,
 ): (request: Request) => Promise<Response> {
   const taken = takeOptions("chatHandler's argument", fields, options as unknown as ChatHandlerOptions);
-  const { path, owner, onError, memories } = taken;
+  const { path, owner, onError } = taken;
   if ((taken.model === undefined) === (taken.agent === undefined)) {
     throw invalidOption("chatHandler needs a model or an agent, and not both.");
   }
@@ -147,7 +147,6 @@ export function chatHandler<M extends UIMessage>(
       const action = actionOf(request, path);
       const user = await owner(request);
       if (user === undefined || user === "") throw new Refusal(401, "Sign in.");
-      if (action.name === "list") return Response.json(await list(memories, user, action.query));
       return await handler.act(request, user, action);
     } catch (error) {
       const response = responseTo(error);
@@ -187,7 +186,9 @@ class Handler {
       const posted = await readPosted(request, this.#options.files);
       return this.#post(request, this.#memory(posted.id, user), posted);
     }
-    if (action.name === "list") throw noSuchChat;
+    if (action.name === "list") {
+      return Response.json(await list(this.#options.memories, user, action.query));
+    }
     const memory = this.#memory(action.id, user);
     switch (action.name) {
       case "page":

@@ -1,13 +1,8 @@
-import {
-  type ChatMemories,
-  type ChatMemory,
-  entry,
-  type HistoryMessage,
-  isTurnkeepError,
-} from "@turnkeep/core";
+import { type ChatMemories, type ChatMemory, entry, type HistoryMessage } from "@turnkeep/core";
 import { type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateId, type UIMessage } from "ai";
 import { changeTo } from "./chat-store/change.ts";
+import { despiteConflicts } from "./conflicts.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Options of {@link chatStore}. */
@@ -76,24 +71,13 @@ export function chatStore<M extends UIMessage>(options: ChatStoreOptions<M>): Ch
         .map(({ message }) => structuredClone(message));
     },
     async saveChat({ chatId, messages }) {
-      await save(await open(chatId), messages);
+      const memory = await open(chatId);
+      await despiteConflicts(() => save(memory, messages));
     },
   };
 }
 
-const mostAttempts = 8;
-
-async function save<M extends UIMessage>(memory: ChatMemory<M>, messages: readonly M[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await saveOnce(memory, messages);
-    } catch (error) {
-      if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
-    }
-  }
-}
-
-function saveOnce<M extends UIMessage>(memory: ChatMemory<M>, messages: readonly M[]): Promise<void> {
+function save<M extends UIMessage>(memory: ChatMemory<M>, messages: readonly M[]): Promise<void> {
   return memory.transaction(
     async (transaction) => {
       const { rewind, put, add } = changeTo(await recordOf(memory), messages, memory.format);

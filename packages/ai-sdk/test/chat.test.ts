@@ -94,6 +94,19 @@ test("another answer, and an edited question", async () => {
   expect(failures).toEqual([]);
 });
 
+test("a new question is not looked for in all that was said", async () => {
+  const { server, failures } = world(says("One."), says("Two."));
+  const { memories, tab } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  memories.get("chat-1", { owner: "ann" }).historyPages = () => {
+    throw new Error("It reads the whole history.");
+  };
+  await chat.sendMessage({ text: "Go on." });
+  expect(chat.messages.map(line).at(-1)).toBe("assistant: Two.");
+  expect(failures).toEqual([]);
+});
+
 /** A tool that books when the user has said so, and how often it has. */
 function booking() {
   let count = 0;

@@ -8,6 +8,23 @@ const call = { type: "tool-look", toolCallId: "c-1", input: { city: "Oslo" } };
 const dynamic = { ...call, type: "dynamic-tool", toolName: "find", toolCallId: "c-2", title: "Find" };
 const approval = { id: "ap-1" };
 
+const looked = [
+  { type: "step-start" },
+  { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
+  { type: "text", text: "I look.", state: "done" },
+];
+
+const seen = (celsius: number, text: object) => [
+  ...looked,
+  { ...call, state: "output-available", approval, output: "seen" },
+  { ...dynamic, state: "output-error", errorText: "away" },
+  { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
+  { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
+  { type: "data-weather", id: "d-1", data: { celsius } },
+  { type: "step-start" },
+  { type: "text", ...text },
+];
+
 /** The states of one answer, one after the other, as they are stored. */
 const states = [
   [],
@@ -17,43 +34,10 @@ const states = [
     { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
     { type: "text", text: "I ", state: "streaming" },
   ],
-  [
-    { type: "step-start" },
-    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
-    { type: "text", text: "I look.", state: "done" },
-    { ...call, state: "input-streaming", input: {} },
-  ],
-  [
-    { type: "step-start" },
-    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
-    { type: "text", text: "I look.", state: "done" },
-    { ...call, state: "approval-requested", approval },
-    { ...dynamic, state: "input-available" },
-  ],
-  [
-    { type: "step-start" },
-    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
-    { type: "text", text: "I look.", state: "done" },
-    { ...call, state: "output-available", approval, output: "seen" },
-    { ...dynamic, state: "output-error", errorText: "away" },
-    { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
-    { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
-    { type: "data-weather", id: "d-1", data: { celsius: 4 } },
-    { type: "step-start" },
-    { type: "text", text: "", state: "streaming" },
-  ],
-  [
-    { type: "step-start" },
-    { type: "reasoning", id: "r-1", text: "Hm, well", state: "done" },
-    { type: "text", text: "I look.", state: "done" },
-    { ...call, state: "output-available", approval, output: "seen" },
-    { ...dynamic, state: "output-error", errorText: "away" },
-    { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
-    { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
-    { type: "data-weather", id: "d-1", data: { celsius: 5 } },
-    { type: "step-start" },
-    { type: "text", text: "4 degrees.", state: "done" },
-  ],
+  [...looked, { ...call, state: "input-streaming", input: {} }],
+  [...looked, { ...call, state: "approval-requested", approval }, { ...dynamic, state: "input-available" }],
+  seen(4, { text: "", state: "streaming" }),
+  seen(5, { text: "4 degrees.", state: "done" }),
 ] as unknown as Parts[];
 
 /** What a browser makes of these states, of which it misses some. */

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { type ChatMemory, createChatMemories } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { createDatabase } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { bundled } from "@turnkeep/store-tests";
+import { bundled, resultOf } from "@turnkeep/store-tests/processes";
 import type { ModelMessage, UIMessage } from "ai";
 import { beforeAll, expect, inject, test } from "vitest";
 import { line } from "./browser.ts";
@@ -19,22 +17,7 @@ beforeAll(async () => {
 });
 
 /** The prompts of its model, or that it was killed. */
-async function run(task: ChatTask): Promise<string[][] | "SIGKILL"> {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [printed, failed] = ["", ""];
-  child.stdout.on("data", (chunk) => {
-    printed += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    failed += chunk;
-  });
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  if (signal === "SIGKILL") return signal;
-  if (code !== 0) throw new Error(failed);
-  return JSON.parse(printed) as string[][];
-}
+const run = (task: ChatTask) => resultOf<string[][]>(program, task);
 
 async function database() {
   const { url } = await createDatabase(inject("postgresUrl"));

@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createChatMemories } from "@turnkeep/core";
 import { createDatabase } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { bundled } from "@turnkeep/store-tests";
+import { bundled, resultOf } from "@turnkeep/store-tests/processes";
 import { beforeAll, expect, inject, test } from "vitest";
 import { langchainFormat } from "../src/index.ts";
 import type { AgentTask } from "./agent-process.ts";
@@ -14,23 +12,7 @@ beforeAll(async () => {
 });
 
 /** The prompts of its model, as `type: text`, or that it was killed. */
-async function run(task: AgentTask): Promise<string[][] | "SIGKILL"> {
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  let failed = "";
-  child.stdout.on("data", (chunk) => {
-    printed += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    failed += chunk;
-  });
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  if (signal === "SIGKILL") return signal;
-  if (code !== 0) throw new Error(failed);
-  return JSON.parse(printed) as string[][];
-}
+const run = (task: AgentTask) => resultOf<string[][]>(program, task);
 
 async function database() {
   const { url } = await createDatabase(inject("postgresUrl"));

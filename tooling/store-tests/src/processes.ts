@@ -52,6 +52,24 @@ async function bundle(
   return join(root, ".cache", `${name}.js`);
 }
 
+/** Runs a program with a task; answers what it printed, as JSON, or that it was killed. Rejects with its errors. */
+export async function resultOf<T>(program: string, task: object): Promise<T | "SIGKILL"> {
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [printed, failed] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    failed += chunk;
+  });
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  if (signal === "SIGKILL") return signal;
+  if (code !== 0) throw new Error(failed);
+  return JSON.parse(printed) as T;
+}
+
 /** Another process that writes. */
 export interface Writer {
   /** Resolves when its log has so many acknowledged adds; rejects if it ends with fewer. */

@@ -10,7 +10,7 @@ import {
   type UIMessageChunk,
 } from "ai";
 import { Keeper } from "./keeper.ts";
-import { answerMetadata, ended, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
+import { answerMetadata, ended, isStreaming, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
 import { newestOf } from "./places.ts";
 import type { Asked } from "./take.ts";
 
@@ -83,7 +83,7 @@ export async function answer(
 /** Marks an answer whose process died. Who holds the turn knows that nobody makes it any more. */
 async function settle(memory: Memory): Promise<void> {
   const newest = await newestOf(memory);
-  if (newest === undefined || metadataOf(newest.message).status !== "streaming") return;
+  if (newest === undefined || !isStreaming(newest.message)) return;
   await memory.put(newest.id, ended(newest.message, "interrupted"), { replaces: newest.message });
 }
 

@@ -1,8 +1,8 @@
-import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import type { ChatMemory } from "@turnkeep/core";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { chunksBetween } from "./chunks.ts";
-import { type ChatMetadata, metadataOf } from "./metadata.ts";
-import { newestOf, standing } from "./places.ts";
+import { type ChatMetadata, isStreaming, metadataOf, withStatus } from "./metadata.ts";
+import { newestOf, standingNow } from "./places.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -15,9 +15,9 @@ const lookEveryMs = 500;
  */
 export async function follow(memory: Memory): Promise<ReadableStream<UIMessageChunk> | undefined> {
   const first = await newestOf(memory);
-  if (first === undefined || metadataOf(first.message).status !== "streaming") return undefined;
+  if (first === undefined || !isStreaming(first.message)) return undefined;
   if (!(await memory.running())) return undefined;
-  const { message } = first;
+  const { id, message } = first;
   let shown = message;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLeft = false;
@@ -31,7 +31,7 @@ export async function follow(memory: Memory): Promise<ReadableStream<UIMessageCh
         await new Promise((resolve) => {
           timer = setTimeout(resolve, lookEveryMs);
         });
-        const { chunks, end, next } = await look(memory, first, shown);
+        const { chunks, end, next } = await look(memory, id, shown);
         if (isLeft) return;
         shown = next;
         for (const chunk of chunks) controller.enqueue(chunk);
@@ -53,27 +53,16 @@ interface Seen {
   readonly end: UIMessageChunk | undefined;
 }
 
-async function look(memory: Memory, { id }: HistoryMessage<UIMessage>, shown: UIMessage): Promise<Seen> {
+async function look(memory: Memory, id: string, shown: UIMessage): Promise<Seen> {
   // Asked first: a turn that ends in between has stored its last.
   const isRunning = await memory.running();
-  // The window may have moved past it since.
-  const { messages } = await memory.history({ ids: [id], states: standing });
-  const next = messages[0]?.message;
-  if (next === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
-  const { status } = metadataOf(next);
-  const messageMetadata = isRunning || status !== "streaming" ? next.metadata : interrupted(next);
+  const stored = await standingNow(memory, id);
+  if (stored === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
+  const next = isRunning || !isStreaming(stored) ? stored : withStatus(stored, "interrupted");
   const chunks = chunksBetween(shown.parts, next.parts);
-  const isTold = JSON.stringify(shown.metadata) === JSON.stringify(messageMetadata);
-  if (!isTold) chunks.push({ type: "message-metadata", messageMetadata });
-  return {
-    chunks,
-    next: { ...next, metadata: messageMetadata },
-    end: endOf(metadataOf({ ...next, metadata: messageMetadata })),
-  };
-}
-
-function interrupted(message: UIMessage): ChatMetadata {
-  return { ...metadataOf(message), status: "interrupted" };
+  const isTold = JSON.stringify(shown.metadata) === JSON.stringify(next.metadata);
+  if (!isTold) chunks.push({ type: "message-metadata", messageMetadata: next.metadata });
+  return { chunks, next, end: endOf(metadataOf(next)) };
 }
 
 function endOf({ status }: ChatMetadata): UIMessageChunk | undefined {

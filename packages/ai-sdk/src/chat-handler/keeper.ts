@@ -15,7 +15,9 @@ export class Keeper {
   readonly #memory: ChatMemory<UIMessage>;
   readonly #id: string;
   readonly #onGone: () => void;
+  /** What is not written yet. */
   #newest: UIMessage | undefined;
+  /** Set until the write that it begins has ended, or all has. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #write: Promise<void> = Promise.resolve();
   #isGone = false;
@@ -29,16 +31,7 @@ export class Keeper {
   note(message: UIMessage): void {
     this.#newest = message;
     this.#timer ??= setTimeout(() => {
-      const writing = this.#newest;
-      // A store that is away for a moment may be back for the next state, or for this one if none comes.
-      this.#write = this.#put().catch(() => {
-        this.#newest ??= writing;
-      });
-      void this.#write.then(() => {
-        if (this.#timer === undefined) return;
-        this.#timer = undefined;
-        if (this.#newest !== undefined) this.note(this.#newest);
-      });
+      this.#write = this.#putNewest();
     }, keepEveryMs);
   }
 
@@ -47,14 +40,23 @@ export class Keeper {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     await this.#write;
-    this.#newest = message;
-    await this.#put();
+    await this.#put(message);
   }
 
-  async #put(): Promise<void> {
-    const message = this.#newest;
+  async #putNewest(): Promise<void> {
+    const message = this.#newest as UIMessage;
     this.#newest = undefined;
-    if (message === undefined || this.#isGone) return;
+    // A store that is away for a moment may be back for the next state, or for this one if none comes.
+    await this.#put(message).catch(() => {
+      this.#newest ??= message;
+    });
+    if (this.#timer === undefined) return;
+    this.#timer = undefined;
+    if (this.#newest !== undefined) this.note(this.#newest);
+  }
+
+  async #put(message: UIMessage): Promise<void> {
+    if (this.#isGone) return;
     try {
       await this.#memory.put(this.#id, message, { mustExist: true });
     } catch (error) {

@@ -34,6 +34,11 @@ export function metadataOf({ metadata }: UIMessage): ChatMetadata {
   return typeof metadata === "object" && metadata !== null ? metadata : {};
 }
 
+/** Whether a message says that it is being made. */
+export function isStreaming(message: UIMessage): boolean {
+  return metadataOf(message).status === "streaming";
+}
+
 /** An answer that is over: none of its texts still streams. */
 export function ended(message: UIMessage, status: ChatMetadata["status"]): UIMessage {
   const parts = message.parts.map((part) =>

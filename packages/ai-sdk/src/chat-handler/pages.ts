@@ -7,8 +7,8 @@ import {
   type MemoryListQuery,
 } from "@turnkeep/core";
 import type { UIMessage } from "ai";
-import { ended, metadataOf } from "./metadata.ts";
-import { placeOf, standing } from "./places.ts";
+import { ended, isStreaming } from "./metadata.ts";
+import { placeOf, standing, standingNow } from "./places.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
 import { titleIn } from "./title.ts";
 
@@ -54,15 +54,10 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
 
 /** An answer that nobody makes any more says so. */
 async function marked(memory: Memory, { id, message }: HistoryMessage<UIMessage>): Promise<UIMessage> {
-  if (!isOpen(message) || (await memory.running())) return message;
+  if (!isStreaming(message) || (await memory.running())) return message;
   // A turn that has ended since the page was read has stored its last.
-  const { messages } = await memory.history({ ids: [id], states: standing });
-  const now = messages[0]?.message ?? message;
-  return isOpen(now) ? ended(now, "interrupted") : now;
-}
-
-function isOpen(message: UIMessage): boolean {
-  return metadataOf(message).status === "streaming";
+  const now = (await standingNow(memory, id)) ?? message;
+  return isStreaming(now) ? ended(now, "interrupted") : now;
 }
 
 export async function list(memories: Memories, owner: string, query: URLSearchParams): Promise<ChatList> {

@@ -33,3 +33,9 @@ export async function placeOf(memory: Memory, messageId: string): Promise<Place 
 export async function newestOf(memory: Memory): Promise<HistoryMessage<UIMessage> | undefined> {
   return (await memory.entries()).at(-1);
 }
+
+/** A message as it is stored now, by its id in the memory. The window may have moved past it. */
+export async function standingNow(memory: Memory, id: string): Promise<UIMessage | undefined> {
+  const { messages } = await memory.history({ ids: [id], states: standing });
+  return messages[0]?.message;
+}

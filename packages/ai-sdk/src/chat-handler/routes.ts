@@ -9,13 +9,14 @@ export type Action =
   | { readonly name: "resume" | "stop" | "remove-chat"; readonly id: string }
   | { readonly name: "remove-message"; readonly id: string; readonly messageId: string };
 
+const noSuchPage = new Refusal(404, "No such page.");
+
 /** Errors: a `Refusal` for a path or a method that there is not. */
 export function actionOf({ method, url }: Request, path: string): Action {
   const { pathname, searchParams: query } = new URL(url);
-  if (pathname !== path && !pathname.startsWith(`${path}/`)) throw new Refusal(404, "No such page.");
+  if (pathname !== path && !pathname.startsWith(`${path}/`)) throw noSuchPage;
   const [id, what, messageId, ...more] = pathname.slice(path.length + 1).split("/");
-  if (more.length > 0 || (messageId !== undefined && what !== "messages"))
-    throw new Refusal(404, "No such page.");
+  if (more.length > 0 || (messageId !== undefined && what !== "messages")) throw noSuchPage;
   if (id === "" || id === undefined)
     return byMethod(method, { POST: { name: "post" }, GET: { name: "list", query } });
   if (!isId(id)) throw noSuchChat;
@@ -29,7 +30,7 @@ export function actionOf({ method, url }: Request, path: string): Action {
     case "messages":
       if (isId(messageId)) return byMethod(method, { DELETE: { name: "remove-message", id, messageId } });
   }
-  throw new Refusal(404, "No such page.");
+  throw noSuchPage;
 }
 
 function byMethod(method: string, actions: Readonly<Record<string, Action>>): Action {

@@ -1,5 +1,6 @@
-import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import { type ChatMemory, entry } from "@turnkeep/core";
 import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
+import { despiteConflicts } from "../conflicts.ts";
 import { withStatus } from "./metadata.ts";
 import { newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
@@ -15,8 +16,6 @@ export interface Asked {
   readonly id: string;
 }
 
-const mostAttempts = 8;
-
 /**
  * Refuses at once what would be refused after the wait for the turn: a question that does not fit, of which nothing must
  * be left, and one that would take back what the tab does not show. Answers whether the question stands here already.
@@ -27,9 +26,23 @@ export async function checkQuestion(
   seen: string | undefined,
 ): Promise<boolean> {
   await memory.messages({ extra: [question] });
-  const place = await placeOf(memory, question.id);
-  if (place !== undefined) checkTakenBack(place, seen);
+  const { place } = await lookFor(memory, question.id, seen);
   return place !== undefined;
+}
+
+interface Found {
+  /** Whether the id is taken, if by a version that was taken back. */
+  readonly isKnown: boolean;
+  readonly place: Place | undefined;
+}
+
+/** Whoever asked it stored it under its id at first: where nothing has that, the history need not be read. */
+async function lookFor(memory: Memory, questionId: string, seen: string | undefined): Promise<Found> {
+  const { messages: known } = await memory.history({ ids: [questionId] });
+  if (known.length === 0) return { isKnown: false, place: undefined };
+  const place = await placeOf(memory, questionId);
+  if (place !== undefined) checkTakenBack(place, seen);
+  return { isKnown: true, place };
 }
 
 /**
@@ -45,30 +58,18 @@ function checkTakenBack(place: Place, seen: string | undefined): void {
  * Adds a question together with the place of its answer. One that stands here already, edited, to be answered again or
  * sent twice, is taken back in the same change.
  */
-export async function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await askOnce(memory, question, seen);
-    } catch (error) {
-      if (!isTurnkeepError(error, "VERSION_CONFLICT") || attempt === mostAttempts) throw error;
-    }
-  }
+export function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
+  return despiteConflicts(() => askOnce(memory, question, seen));
 }
 
 function askOnce(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   const answer = withStatus({ id: crypto.randomUUID(), role: "assistant", parts: [] }, "streaming");
   return memory.transaction(
     async (transaction) => {
-      const { messages: known } = await memory.history({ ids: [question.id] });
-      const place = known.length === 0 ? undefined : await placeOf(memory, question.id);
-      if (place !== undefined) {
-        checkTakenBack(place, seen);
-        transaction.rewind(place.id);
-      }
+      const { isKnown, place } = await lookFor(memory, question.id, seen);
+      if (place !== undefined) transaction.rewind(place.id);
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
-      transaction.add(
-        entry<UIMessage>(question, { id: known.length > 0 ? crypto.randomUUID() : question.id }),
-      );
+      transaction.add(entry<UIMessage>(question, { id: isKnown ? crypto.randomUUID() : question.id }));
       const messages = await transaction.messages(); // A question that does not fit fails here, and nothing is written.
       transaction.add(entry(answer, { id: answer.id }));
       return { messages, answer, id: answer.id };

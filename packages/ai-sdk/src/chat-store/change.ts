@@ -29,13 +29,7 @@ export function changeTo<M extends UIMessage>(
   };
   const edited = messages.findIndex((message) => message.role === "user" && isChanged(message));
   const before = edited === -1 ? messages : messages.slice(0, edited);
-  const firstNew = before.findIndex((message) => placeOf(message) === -1);
-  const rewound =
-    edited === -1
-      ? firstNew === -1
-        ? undefined
-        : remade(kept, before, firstNew, placeOf)
-      : placeOf(messages[edited] as M);
+  const rewound = edited === -1 ? remade(kept, messages, placeOf) : placeOf(messages[edited] as M);
   const isTakenBack = (message: M): boolean => rewound !== undefined && placeOf(message) >= rewound;
   const taken = new Set(record.map(({ id }) => id));
   return {
@@ -57,9 +51,9 @@ export function changeTo<M extends UIMessage>(
 function remade<M extends UIMessage>(
   kept: readonly HistoryMessage<M>[],
   messages: readonly M[],
-  firstNew: number,
   placeOf: (message: M) => number,
 ): number | undefined {
+  const firstNew = messages.findIndex((message) => placeOf(message) === -1);
   const question = messages[firstNew - 1];
   if (messages[firstNew]?.role !== "assistant" || question?.role !== "user") return undefined;
   const behind = kept.slice(placeOf(question) + 1);
