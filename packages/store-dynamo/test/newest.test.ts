@@ -1,9 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { idsOf, message, newestOf, pagedIdsOf, update } from "@turnkeep/store-tests";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { dying, interrupted, itemsIn, newestBeside, useOwnTable, wrapped } from "./support.ts";
+import {
+  type Begun,
+  begunBy,
+  dying,
+  interrupted,
+  itemsIn,
+  newestBeside,
+  takeHead,
+  useOwnTable,
+  wrapped,
+} from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -17,19 +27,8 @@ function stopClock(): (ms: number) => void {
   return (ms) => void vi.setSystemTime(Date.now() + ms);
 }
 
-/** Begins a memory; the answer writes to it again. */
-async function begun(owner: string | undefined, memoryId: string = randomUUID(), store: DynamoStore = one) {
-  const begin = update(null, 2, { owner, append: [message(1)] });
-  await store.updateMessages(memoryId, begin);
-  let { version } = begin;
-  return {
-    memoryId,
-    async write(change: Partial<typeof begin> = {}, by: DynamoStore = store): Promise<void> {
-      const next = update(version, 2, change);
-      await by.updateMessages(memoryId, next);
-      ({ version } = next);
-    },
-  };
+function begun(owner: string | undefined, memoryId?: string, store: DynamoStore = one): Promise<Begun> {
+  return begunBy(store, update(null, 2, { owner, append: [message(1)] }), memoryId);
 }
 
 /** Where a memory's entries of an owner's listings are: in the stored order, and by activity. */
@@ -102,8 +101,7 @@ describe("an owner's change", () => {
     expect(await newestOf(other, { owner: user })).toEqual([memory.memoryId, later.memoryId]);
     expect(await entriesOf(guest)).toEqual([0, 0]);
     // The entry of the memory among all leads to its new owner's, when its head is gone.
-    const Key = { pk: { S: `memory:${memory.memoryId}` }, sk: { S: "head" } };
-    await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
+    await takeHead(client, tableName, memory.memoryId);
     await one.sweep();
     expect(await entriesOf(user)).toEqual([1, 1]);
   });
@@ -210,8 +208,7 @@ describe("what is listed by activity goes with its memory", () => {
   test("by a sweep, where its head was taken or is another life's", async () => {
     const owner = randomUUID();
     const [taken, again] = [await begun(owner), await begun(owner, undefined, open({ ttlMs: 1 }))];
-    const Key = { pk: { S: `memory:${taken.memoryId}` }, sk: { S: "head" } };
-    await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
+    await takeHead(client, tableName, taken.memoryId);
     while ((await one.getMessages(again.memoryId)).version !== null);
     await begun(owner, again.memoryId);
     expect(await newestOf(other, { owner })).toEqual([again.memoryId]);

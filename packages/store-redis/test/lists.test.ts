@@ -31,6 +31,13 @@ for (const [name, url] of [
       await redis.hset(headOf(memoryId), "active", String((Date.now() - ms) * 1_000));
     }
 
+    /** As if all entries of a list had come into it so long ago. */
+    async function ageList(list: string, ms: number): Promise<void> {
+      const key = `${prefix}index:{index}:${list}`;
+      for (const member of await redis.zrange(key, "0", "-1"))
+        await redis.zadd(key, (Date.now() - ms) * 1_000, member);
+    }
+
     /** The entries that all lists of the index hold, each list apart. */
     async function entries(memoryId: string): Promise<Record<string, number>> {
       const keys = (await redis.keys(`${prefix}index:*`)).filter((key) => !key.endsWith(":last"));
@@ -249,9 +256,7 @@ for (const [name, url] of [
         expect((await idsOf(store)).filter((id) => id === memoryId)).toEqual([memoryId]);
         expect((await entries(memoryId)).all).toBe(2);
         expect(await store.sweep()).toEqual({ removed: 0 });
-        const newest = `${prefix}index:{index}:newest:all`;
-        for (const member of await redis.zrange(newest, "0", "-1"))
-          await redis.zadd(newest, (Date.now() - 70 * 60_000) * 1_000, member);
+        await ageList("newest:all", 70 * 60_000);
         expect(await store.sweep()).toEqual({ removed: 1 });
         const owner = isAnns ? "ann" : "guest";
         expect(await entries(memoryId)).toEqual(onceFor(owner));
@@ -261,11 +266,7 @@ for (const [name, url] of [
     test("a sweep leaves the entry of a change of owner alone that is under way, however old the memory is", async () => {
       const store = redisStore({ client: redis, prefix });
       await begin(store, "a", "guest");
-      for (const list of ["all", "newest:all"]) {
-        const key = `${prefix}index:{index}:${list}`;
-        for (const member of await redis.zrange(key, "0", "-1"))
-          await redis.zadd(key, (Date.now() - 5 * 60 * 60_000) * 1_000, member);
-      }
+      for (const list of ["all", "newest:all"]) await ageList(list, 5 * 60 * 60_000);
       const client = meanwhile(scripts.enter.sha, "after", () => store.sweep());
       await change(redisStore({ client, prefix }), "a", { owner: "ann" });
       expect(await idsOf(store, { owner: "ann" })).toEqual(["a"]);
