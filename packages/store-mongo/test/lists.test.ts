@@ -1,5 +1,15 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
-import { begin, change, idsOf, message, messages, newestOf, pagedIdsOf, update } from "@turnkeep/store-tests";
+import {
+  begin,
+  change,
+  expectOneOwner,
+  idsOf,
+  message,
+  messages,
+  newestOf,
+  pagedIdsOf,
+  update,
+} from "@turnkeep/store-tests";
 import { BSON, type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import { mongoStore } from "../src/index.ts";
@@ -155,21 +165,7 @@ test("a change of owner is one command, and shows in both lists at once", async 
 });
 
 test("of an append and a change of owner at once one is in place, and the lists follow it", async () => {
-  for (let round = 0; round < 20; round++) {
-    const memoryId = `raced ${round}`;
-    const expected = await begin(store, memoryId, "guest");
-    const outcomes = await Promise.allSettled([
-      store.updateMessages(memoryId, update(expected, 5, { append: [message(4)] })),
-      store.updateMessages(memoryId, update(expected, 4, { owner: "ann" })),
-      store.updateMessages(memoryId, update(expected, 4, { owner: "bob" })),
-    ]);
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const { owner } = await store.getMessages(memoryId);
-    for (const one of ["guest", "ann", "bob"]) {
-      expect((await idsOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-      expect((await newestOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-    }
-  }
+  for (let round = 0; round < 20; round++) await expectOneOwner(store, `raced ${round}`);
 });
 
 test("an update's own time to live comes before the store's: shorter, longer, never, then the store's", async () => {

@@ -1,5 +1,15 @@
 import type { MemoryUpdate } from "@turnkeep/core";
-import { begin, change, idsOf, message, messages, newestOf, pagedIdsOf, update } from "@turnkeep/store-tests";
+import {
+  begin,
+  change,
+  expectOneOwner,
+  idsOf,
+  message,
+  messages,
+  newestOf,
+  pagedIdsOf,
+  update,
+} from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
@@ -210,18 +220,7 @@ for (const [name, url] of [
       const store = redisStore({ client: redis, prefix, activityMs: 1 });
       for (let round = 0; round < 25; round++) {
         const memoryId = `raced ${round}`;
-        const expected = await begin(store, memoryId, "guest");
-        const outcomes = await Promise.allSettled([
-          store.updateMessages(memoryId, update(expected, 5, { append: [message(4)] })),
-          store.updateMessages(memoryId, update(expected, 4, { owner: "ann" })),
-          store.updateMessages(memoryId, update(expected, 4, { owner: "bob" })),
-        ]);
-        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-        const owner = (await store.getMessages(memoryId)).owner ?? "";
-        for (const one of ["guest", "ann", "bob"]) {
-          expect((await idsOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-          expect((await newestOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-        }
+        const owner = await expectOneOwner(store, memoryId);
         expect(await entries(memoryId)).toEqual(onceFor(owner));
       }
     });

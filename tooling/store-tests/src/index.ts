@@ -14,7 +14,7 @@ export { OperationLog } from "./operations.ts";
 export { describeOptions, type StoreFactory } from "./options.ts";
 export { bundled } from "./processes.ts";
 export { type NetworkProxy, startProxy } from "./proxy.ts";
-export { expectAppendsToLand, expectWholeUpdates } from "./races.ts";
+export { expectAppendsToLand, expectOneOwner, expectWholeUpdates } from "./races.ts";
 export type { DurableServer, StoreTarget } from "./target.ts";
 export { describeTurns, type TurnsTarget } from "./turns.ts";
 export { appendUntilDone, begin, change, message, messages, update } from "./updates.ts";
