@@ -35,18 +35,17 @@ export const parts: readonly Part[] = [
   {
     name: "marks beside the head",
     edits: [
-      ["items.ts", '"pending", "endsAt"]', '"pending", "endsAt", "superseded"]'],
+      ["items.ts", '"activeAt",\n] as const', '"activeAt",\n  "superseded",\n] as const'],
       ["plans.ts", "const marks = life.markItems(count, marksOf(update, before))", "const marks = []"],
       [
         "plans.ts",
-        "const head: Head = {",
+        "const planned = { ...head,",
         `const { add, drop } = marksOf(update, before);
          const superseded = decodeLive("", base.superseded ?? "");
          for (const seq of add) superseded.set(seq, inItsRow);
          for (const seq of drop) superseded.delete(seq);
-         const head = {`,
+         const planned = { ...head, superseded: encodeLive(superseded),`,
       ],
-      ["plans.ts", "...base,\n    life:", "...base,\n    superseded: encodeLive(superseded),\n    life:"],
       ["history.ts", "await supersededOf(this.#reading, gone)", 'decodeLive("", this.#reading.superseded)'],
       [
         "rows.ts",

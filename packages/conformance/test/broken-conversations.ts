@@ -1,16 +1,8 @@
-import type { ListPage, MemoryUpdate } from "@turnkeep/core";
-import { type BrokenStore, beside } from "./broken-store.ts";
+import type { ListPage, ListQuery, MemoryUpdate } from "@turnkeep/core";
+import { type BrokenStore, beside, changing } from "./broken-store.ts";
 import type { Database, StoredMemory } from "./reference-store.ts";
 
 type Listed = ListPage["memories"];
-
-/** Changes what an update is before the correct store gets it. */
-function sending(change: (update: MemoryUpdate, memory: StoredMemory | undefined) => MemoryUpdate) {
-  return ((base, { memories }) => ({
-    updateMessages: (id, update, options) =>
-      base.updateMessages(id, change(update, memories.get(id)), options),
-  })) satisfies NonNullable<BrokenStore["wrap"]>;
-}
 
 /** Stores data that are larger than the contract allows, of which this is true. */
 function unlimited(takes: (data: string) => boolean): NonNullable<BrokenStore["wrap"]> {
@@ -27,14 +19,40 @@ function unlimited(takes: (data: string) => boolean): NonNullable<BrokenStore["w
 
 /** Changes the pages of lists. */
 function paging(
-  change: (listed: Listed, database: Database, isNewest: boolean) => Listed,
+  change: (listed: Listed, query: ListQuery, database: Database) => Listed,
 ): NonNullable<BrokenStore["wrap"]> {
   return (base, database) => ({
     async listMemories(query, options) {
       const page = await base.listMemories(query, options);
-      return { ...page, memories: change(page.memories, database, query.order === "newest") };
+      return { ...page, memories: change(page.memories, query, database) };
     },
   });
+}
+
+const beginnings = beside(() => new Map<string, string>());
+
+/** Lists the data, or the owner, that a memory began with, where this is true. */
+function asBegun(
+  member: "data" | "owner",
+  isStale: (one: Listed[number], query: ListQuery) => boolean,
+): NonNullable<BrokenStore["wrap"]> {
+  return (base, { memories }) => {
+    const begun = beginnings(memories);
+    return {
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        const value = update[member];
+        if (update.expected === null && value !== undefined) begun.set(id, value);
+      },
+      async listMemories(query, options) {
+        const page = await base.listMemories(query, options);
+        const listed = page.memories.map((one) =>
+          isStale(one, query) ? { ...one, [member]: begun.get(one.memoryId) } : one,
+        );
+        return { ...page, memories: listed };
+      },
+    };
+  };
 }
 
 /** Notes no activity for some of the writes. */
@@ -94,7 +112,7 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "drops the data that a beginning without messages brings",
     caughtBy: ["basic", data],
-    wrap: sending((update) =>
+    wrap: changing((update) =>
       update.expected === null && update.append.length === 0 ? { ...update, data: undefined } : update,
     ),
   },
@@ -113,7 +131,7 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "takes data that are an empty text for none",
     caughtBy: ["basic", data],
-    wrap: sending((update) => (update.data === "" ? { ...update, data: undefined } : update)),
+    wrap: changing((update) => (update.data === "" ? { ...update, data: undefined } : update)),
   },
   {
     fault: "takes data of any size",
@@ -128,14 +146,14 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "keeps the owner that a memory began with",
     caughtBy: ["basic", "the owner stays until an update names another"],
-    wrap: sending((update, memory) =>
+    wrap: changing((update, memory) =>
       memory?.owner === undefined ? update : { ...update, owner: undefined },
     ),
   },
   {
     fault: "keeps a memory without an owner when it is to get one",
     caughtBy: ["basic", "the owner stays until an update names another"],
-    wrap: sending((update, memory) =>
+    wrap: changing((update, memory) =>
       memory !== undefined && memory.owner === undefined ? { ...update, owner: undefined } : update,
     ),
   },
@@ -174,35 +192,14 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "lists the data that a memory began with",
     caughtBy: ["list", listedData],
-    wrap: (base, { memories }) => {
-      const begun = beginnings(memories);
-      return {
-        async updateMessages(id, update, options) {
-          await base.updateMessages(id, update, options);
-          if (update.expected === null && update.data !== undefined) begun.set(id, update.data);
-        },
-        async listMemories(query, options) {
-          const page = await base.listMemories(query, options);
-          return {
-            ...page,
-            memories: page.memories.map((one) =>
-              one.data === undefined ? one : { ...one, data: begun.get(one.memoryId) },
-            ),
-          };
-        },
-      };
-    },
+    wrap: asBegun("data", ({ data }) => data !== undefined),
   },
   {
     fault: "lists no data in everybody's list",
     caughtBy: ["list", listedData],
-    wrap: (base) => ({
-      async listMemories(query, options) {
-        const page = await base.listMemories(query, options);
-        if (query.owner !== undefined) return page;
-        return { ...page, memories: page.memories.map(({ data: _, ...one }) => one) };
-      },
-    }),
+    wrap: paging((listed, { owner }) =>
+      owner === undefined ? listed.map(({ data: _, ...one }) => one) : listed,
+    ),
   },
   {
     fault: "declares no order newest, and answers the stored one",
@@ -215,7 +212,7 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "lists the oldest first",
     caughtBy: ["list", newestFirst],
-    wrap: paging((listed, _, isNewest) => (isNewest ? listed.toReversed() : listed)),
+    wrap: paging((listed, { order }) => (order === "newest" ? listed.toReversed() : listed)),
   },
   {
     fault: "notes activity when something is appended",
@@ -235,8 +232,8 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "notes activity by the minute, also that of a memory that begins",
     caughtBy: ["list", "what begins comes first, however short the time"],
-    wrap: paging((listed, { memories }, isNewest) => {
-      if (!isNewest) return listed;
+    wrap: paging((listed, { order }, { memories }) => {
+      if (order !== "newest") return listed;
       const minute = (id: string) => Math.floor((memories.get(id)?.updatedAt ?? 0) / 60_000);
       const byId = listed.toSorted((one, other) => (one.memoryId < other.memoryId ? -1 : 1));
       return byId.sort((one, other) => minute(other.memoryId) - minute(one.memoryId));
@@ -245,19 +242,11 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "goes on after the time of a page's last memory",
     caughtBy: ["list", "the pages of the newest hold each memory once, also those that began at once"],
-    wrap: (base, { memories }) => ({
-      async listMemories(query, options) {
-        const page = await base.listMemories(query, options);
-        if (query.order !== "newest" || query.cursor === undefined) return page;
-        const first = page.memories[0];
-        const time = memories.get(first?.memoryId ?? "")?.updatedAt;
-        return {
-          ...page,
-          memories: page.memories.filter(
-            (one) => one === first || memories.get(one.memoryId)?.updatedAt !== time,
-          ),
-        };
-      },
+    wrap: paging((listed, { order, cursor }, { memories }) => {
+      if (order !== "newest" || cursor === undefined) return listed;
+      const [first] = listed;
+      const time = memories.get(first?.memoryId ?? "")?.updatedAt;
+      return listed.filter((one) => one === first || memories.get(one.memoryId)?.updatedAt !== time);
     }),
   },
   {
@@ -279,23 +268,7 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "names among the newest the owner that a memory began with",
     caughtBy: ["list", "the newest are those that are there, and whose they are"],
-    wrap: (base, { memories }) => {
-      const begun = beginnings(memories);
-      return {
-        async updateMessages(id, update, options) {
-          await base.updateMessages(id, update, options);
-          if (update.expected === null && update.owner !== undefined) begun.set(id, update.owner);
-        },
-        async listMemories(query, options) {
-          const page = await base.listMemories(query, options);
-          if (query.order !== "newest") return page;
-          return {
-            ...page,
-            memories: page.memories.map((one) => ({ ...one, owner: begun.get(one.memoryId) })),
-          };
-        },
-      };
-    },
+    wrap: asBegun("owner", (_, { order }) => order === "newest"),
   },
   {
     fault: "starts over for a cursor of the other order",
@@ -313,12 +286,12 @@ export const brokenConversations: readonly BrokenStore[] = [
   {
     fault: "sets the end of every life by the client's ttlMs",
     caughtBy: ["ttl", "an update's own ttlMs sets the end of the life, whatever the client's"],
-    wrap: sending((update) => ({ ...update, ttlMs: undefined })),
+    wrap: changing((update) => ({ ...update, ttlMs: undefined })),
   },
   {
     fault: "takes null for no ttlMs of its own",
     caughtBy: ["ttl", "an update's own ttlMs sets the end of the life, whatever the client's"],
-    wrap: sending((update) => (update.ttlMs === null ? { ...update, ttlMs: undefined } : update)),
+    wrap: changing((update) => (update.ttlMs === null ? { ...update, ttlMs: undefined } : update)),
   },
   {
     fault: "keeps the ttlMs of the update before",
@@ -340,9 +313,8 @@ export const brokenConversations: readonly BrokenStore[] = [
       "ttl",
       "an update's ttlMs that is no number of milliseconds is refused, and any where nothing expires",
     ],
-    wrap: sending((update) => (update.ttlMs === 0 ? { ...update, ttlMs: undefined } : update)),
+    wrap: changing((update) => (update.ttlMs === 0 ? { ...update, ttlMs: undefined } : update)),
   },
 ];
 
-const beginnings = beside(() => new Map<string, string>());
 const ownLives = beside(() => new Map<string, number | null | undefined>());

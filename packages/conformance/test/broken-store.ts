@@ -1,6 +1,6 @@
-import type { StoreCapabilities } from "@turnkeep/core";
+import type { MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
 import type { ConformanceGroup, ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
-import type { Database, ReferenceOptions } from "./reference-store.ts";
+import type { Database, ReferenceOptions, StoredMemory } from "./reference-store.ts";
 
 /** A store with one fault, and the case that must find it. */
 export interface BrokenStore {
@@ -29,6 +29,16 @@ export function beside<T>(make: () => T): (memories: Database["memories"]) => T 
     all.set(memories, known);
     return known;
   };
+}
+
+/** Changes each update before the correct store gets it. */
+export function changing(
+  change: (update: MemoryUpdate, memory: StoredMemory | undefined) => MemoryUpdate,
+): NonNullable<BrokenStore["wrap"]> {
+  return (base, { memories }) => ({
+    updateMessages: (id, update, options) =>
+      base.updateMessages(id, change(update, memories.get(id)), options),
+  });
 }
 
 /** Whether an id is one that the contract allows; a broken store hands any other to the correct one as it is. */

@@ -1,9 +1,28 @@
+import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { applied, roundTrip } from "./reference-store.ts";
 
 /** Versions of updates that nobody asked for. */
 let extraVersions = 0;
+
+/** A store that makes an update that conflicted over the version in place, where this is true of it and of the next seq. */
+function insisting(
+  isMade: (update: MemoryUpdate, nextSeq: number) => boolean,
+): NonNullable<BrokenStore["wrap"]> {
+  return (base) => ({
+    async updateMessages(id, update, options) {
+      try {
+        await base.updateMessages(id, update, options);
+      } catch (error) {
+        const { version, nextSeq } = await base.getMessages(id, options);
+        const isOver = version !== null && isMade(update, nextSeq);
+        if (!isOver || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+        await base.updateMessages(id, { ...update, expected: version }, options);
+      }
+    },
+  });
+}
 
 export const brokenVersions: readonly BrokenStore[] = [
   {
@@ -42,36 +61,23 @@ export const brokenVersions: readonly BrokenStore[] = [
   {
     fault: "compares the next seq instead of the version where it appends",
     caughtBy: ["versions", "an append conflicts if the head alone has changed since"],
-    wrap: (base) => ({
-      async updateMessages(id, update, options) {
-        try {
-          await base.updateMessages(id, update, options);
-        } catch (error) {
-          const { version, nextSeq } = await base.getMessages(id, options);
-          const isNext = update.append[0]?.seq === nextSeq && version !== null && update.expected !== null;
-          const isPlain = update.move.length + update.replace.length === 0 && update.head === undefined;
-          if (!isNext || !isPlain || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-          await base.updateMessages(id, { ...update, expected: version }, options);
-        }
-      },
-    }),
+    wrap: insisting(
+      ({ expected, append, move, replace, head }, nextSeq) =>
+        expected !== null &&
+        append[0]?.seq === nextSeq &&
+        move.length + replace.length === 0 &&
+        head === undefined,
+    ),
   },
   {
     fault: "lets the later of two updates of the head alone win",
     caughtBy: ["versions", "of two updates of the head alone exactly one wins"],
-    wrap: (base) => ({
-      async updateMessages(id, update, options) {
-        try {
-          await base.updateMessages(id, update, options);
-        } catch (error) {
-          const { version, nextSeq } = await base.getMessages(id, options);
-          const isOfHead = update.append.length + update.move.length + update.replace.length === 0;
-          const isNext = isOfHead && update.head !== undefined && update.nextSeq === nextSeq;
-          if (!isNext || version === null || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-          await base.updateMessages(id, { ...update, expected: version }, options);
-        }
-      },
-    }),
+    wrap: insisting(
+      (update, nextSeq) =>
+        update.append.length + update.move.length + update.replace.length === 0 &&
+        update.head !== undefined &&
+        update.nextSeq === nextSeq,
+    ),
   },
   {
     fault: "takes every version that a reader knows for the present one",

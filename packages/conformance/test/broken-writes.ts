@@ -1,18 +1,8 @@
-import type { MemoryUpdate } from "@turnkeep/core";
-import type { BrokenStore } from "./broken-store.ts";
+import { type BrokenStore, changing } from "./broken-store.ts";
 import { applied, roundTrip, type StoredMemory } from "./reference-store.ts";
 
 /** Updates nothing names, for a wrapper that writes more often than it was asked to. */
 let extraVersions = 0;
-
-/** A store that changes each update before it is applied. */
-function changing(
-  change: (update: MemoryUpdate, memoryId: string) => MemoryUpdate,
-): NonNullable<BrokenStore["wrap"]> {
-  return (base) => ({
-    updateMessages: (id, update, options) => base.updateMessages(id, change(update, id), options),
-  });
-}
 
 export const brokenWrites: readonly BrokenStore[] = [
   {

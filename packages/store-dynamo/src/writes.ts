@@ -83,17 +83,18 @@ function dataActions({ table, dataKey }: Life, { data }: FoldedUpdate, base: Hea
  * memory that begins is listed among all.
  */
 function listed(life: Life, base: Head, head: Head): { listing?: TableItem; actions: Action[] } {
+  // Neither a beginning nor another owner leaves the noted activity as it is.
+  if (head.activeAt === base.activeAt) return { actions: [] };
   const { table } = life;
-  const newest = life.newestItems(head).map((item) => table.put(item));
+  const puts = (items: readonly TableItem[]): Action[] => items.map((item) => table.put(item));
+  const deletes = (items: readonly TableItem[]): Action[] => items.map((item) => table.delete(item));
+  const moved = [...deletes(life.newestItems(base)), ...puts(life.newestItems(head))];
   const [listing, ...owned] = life.listItems(head);
   const isBeginning = base.count === 0;
-  if (isBeginning) return { listing, actions: [...owned.map((item) => table.put(item)), ...newest] };
-  if (head.activeAt === base.activeAt) return { actions: [] };
-  const moved = [...life.newestItems(base).map((item) => table.delete(item)), ...newest];
+  if (isBeginning) return { listing, actions: [...puts(owned), ...moved] };
   if (head.owner === base.owner) return { actions: moved };
   const [, ...before] = life.listItems(base);
-  const assigned = [listing, ...owned].map((item) => table.put(item));
-  return { actions: [...assigned, ...before.map((item) => table.delete(item)), ...moved] };
+  return { actions: [...puts([listing, ...owned]), ...deletes(before), ...moved] };
 }
 
 /** A query may have met another update half done: the rows that it read must be those that are there. */

@@ -11,7 +11,7 @@ const { tableName, client: watcher } = useOwnTable();
 describeConformance(
   "DynamoDB, by a url",
   {
-    create: ({ ttlMs, activityMs }) => dynamoStore({ url, tableName, ttlMs, activityMs }),
+    create: (options) => dynamoStore({ url, tableName, ...options }),
     rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
     rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),

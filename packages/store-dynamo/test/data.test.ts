@@ -4,7 +4,7 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { inRows, interrupted, itemsIn, useOwnTable } from "./support.ts";
+import { type Begun, begunBy, inRows, interrupted, itemsIn, useOwnTable } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -16,21 +16,8 @@ function text(bytes: number, letter = "x"): string {
   return JSON.stringify(letter.repeat(bytes - 2));
 }
 
-/** Begins a memory; the answer changes it, and tells its version. */
-async function begun(change: Partial<MemoryUpdate> = {}, store = one) {
-  const memoryId = randomUUID();
-  const begin = update(null, 4, { append: messages(1, 3), ...change });
-  await store.updateMessages(memoryId, begin);
-  let { version } = begin;
-  return {
-    memoryId,
-    async write(next: Partial<MemoryUpdate>, by = store): Promise<string> {
-      const sent = update(version, 4, next);
-      await by.updateMessages(memoryId, sent);
-      version = sent.version;
-      return version;
-    },
-  };
+function begun(change: Partial<MemoryUpdate> = {}, store = one): Promise<Begun> {
+  return begunBy(store, update(null, 4, { append: messages(1, 3), ...change }));
 }
 
 async function itemOf(memoryId: string): Promise<string | undefined> {
@@ -66,11 +53,7 @@ describe("data", () => {
     const append = messages(1, 120).map(({ seq }) => message(seq, text(2_000)));
     const data = [text(700, "a"), text(700, "b")] as const;
     const { memoryId, write } = await begun({ nextSeq: 121, append, data: data[0] });
-    await write({
-      nextSeq: 121,
-      replace: append.map(({ seq }) => message(seq, text(2_100))),
-      data: data[1],
-    });
+    await write({ replace: append.map(({ seq }) => message(seq, text(2_100))), data: data[1] });
     expect(await other.getMessages(memoryId)).toMatchObject({ data: data[1], messages: { length: 120 } });
   });
 

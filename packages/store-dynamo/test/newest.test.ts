@@ -1,10 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ListQuery } from "@turnkeep/core";
-import { message, update } from "@turnkeep/store-tests";
+import { PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { idsOf, message, newestOf, pagedIdsOf, update } from "@turnkeep/store-tests";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { dying, interrupted, itemsIn, newestBeside, useOwnTable, wrapped } from "./support.ts";
+import {
+  type Begun,
+  begunBy,
+  dying,
+  interrupted,
+  itemsIn,
+  newestBeside,
+  takeHead,
+  useOwnTable,
+  wrapped,
+} from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -18,40 +27,8 @@ function stopClock(): (ms: number) => void {
   return (ms) => void vi.setSystemTime(Date.now() + ms);
 }
 
-/** Begins a memory; the answer writes to it again. */
-async function begun(owner: string | undefined, memoryId: string = randomUUID(), store: DynamoStore = one) {
-  const begin = update(null, 2, { owner, append: [message(1)] });
-  await store.updateMessages(memoryId, begin);
-  let { version } = begin;
-  return {
-    memoryId,
-    async write(change: Partial<typeof begin> = {}, by: DynamoStore = store): Promise<void> {
-      const next = update(version, 2, change);
-      await by.updateMessages(memoryId, next);
-      ({ version } = next);
-    },
-  };
-}
-
-async function idsOf(query: ListQuery, store: DynamoStore = other): Promise<string[]> {
-  return (await store.listMemories(query)).memories.map(({ memoryId }) => memoryId);
-}
-
-/** The ids of all pages, each page's last before something else happens. */
-async function paged(
-  query: ListQuery,
-  store: DynamoStore = other,
-  meanwhile?: () => Promise<unknown>,
-): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMemories({ ...query, cursor });
-    ids.push(...page.memories.map(({ memoryId }) => memoryId));
-    cursor = page.cursor;
-    await meanwhile?.();
-  } while (cursor !== undefined);
-  return ids;
+function begun(owner: string | undefined, memoryId?: string, store: DynamoStore = one): Promise<Begun> {
+  return begunBy(store, update(null, 2, { owner, append: [message(1)] }), memoryId);
 }
 
 /** Where a memory's entries of an owner's listings are: in the stored order, and by activity. */
@@ -76,20 +53,20 @@ describe("activity is noted", () => {
     await begun(owner, "second", store);
     pass(granularity - 2);
     await first.write();
-    expect(await idsOf({ owner, order: newest })).toEqual(["second", "first"]);
+    expect(await newestOf(other, { owner })).toEqual(["second", "first"]);
     const [, listed] = (await other.listMemories({ owner, order: newest })).memories;
     expect(listed?.updatedAt).toBe(Date.now());
     pass(1);
     await first.write();
-    expect(await idsOf({ owner, order: newest })).toEqual(["first", "second"]);
-    expect((await idsOf({ order: newest })).slice(0, 2)).toEqual(["first", "second"]);
+    expect(await newestOf(other, { owner })).toEqual(["first", "second"]);
+    expect((await newestOf(other)).slice(0, 2)).toEqual(["first", "second"]);
     // What was noted counts anew from then on.
     pass(granularity - 1);
     await first.write();
     expect(await entriesOf(owner)).toEqual([2, 2]);
     pass(1);
     await begun(owner, "third", store);
-    expect(await idsOf({ owner, order: newest })).toEqual(["third", "first", "second"]);
+    expect(await newestOf(other, { owner })).toEqual(["third", "first", "second"]);
     for (const memoryId of ["first", "second", "third"]) await store.deleteMessages(memoryId);
     expect(await entriesOf(owner)).toEqual([0, 0]);
   });
@@ -114,18 +91,17 @@ describe("an owner's change", () => {
     const later = await begun(user);
     await memory.write({ owner: user }, other);
     for (const order of ["stored", newest] as const) {
-      expect(await idsOf({ owner: guest, order }, one)).toEqual([]);
-      expect((await idsOf({ owner: user, order }, one)).sort()).toEqual(
+      expect(await idsOf(one, { owner: guest, order })).toEqual([]);
+      expect((await idsOf(one, { owner: user, order })).sort()).toEqual(
         [memory.memoryId, later.memoryId].sort(),
       );
       const everybody = (await one.listMemories({ order, limit: 1_000 })).memories;
       expect(everybody.find(({ memoryId }) => memoryId === memory.memoryId)).toMatchObject({ owner: user });
     }
-    expect(await idsOf({ owner: user, order: newest })).toEqual([memory.memoryId, later.memoryId]);
+    expect(await newestOf(other, { owner: user })).toEqual([memory.memoryId, later.memoryId]);
     expect(await entriesOf(guest)).toEqual([0, 0]);
     // The entry of the memory among all leads to its new owner's, when its head is gone.
-    const Key = { pk: { S: `memory:${memory.memoryId}` }, sk: { S: "head" } };
-    await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
+    await takeHead(client, tableName, memory.memoryId);
     await one.sweep();
     expect(await entriesOf(user)).toEqual([1, 1]);
   });
@@ -142,7 +118,8 @@ describe("an owner's change", () => {
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     for (const [index, owner] of owners.entries()) {
       const is = index === won + 1 ? [memoryId] : [];
-      for (const order of ["stored", newest] as const) expect(await idsOf({ owner, order })).toEqual(is);
+      for (const order of ["stored", newest] as const)
+        expect(await idsOf(other, { owner, order })).toEqual(is);
       expect(await entriesOf(owner)).toEqual([is.length, is.length]);
     }
     expect(await newestBeside(client, tableName, memoryId)).toHaveLength(1);
@@ -153,7 +130,7 @@ describe("an owner's change", () => {
     const memory = await begun(guest);
     for (const order of ["stored", newest] as const) {
       const meeting = interrupted(client, "Query", () => memory.write({ owner: user }));
-      expect(await idsOf({ owner: guest, order }, dynamoStore({ client: meeting, tableName }))).toEqual([]);
+      expect(await idsOf(dynamoStore({ client: meeting, tableName }), { owner: guest, order })).toEqual([]);
       await memory.write({ owner: guest });
     }
   });
@@ -168,10 +145,10 @@ describe("the newest, page by page", () => {
     for (const id of ids) await begun("ties", id, store);
     const ordered = [...ids].sort((a, b) => Buffer.compare(Buffer.from(`${b}/`), Buffer.from(`${a}/`)));
     for (const limit of [1, 3, 7]) {
-      expect(await paged({ owner: "ties", order: newest, limit }, store)).toEqual(ordered);
-      expect(await paged({ order: newest, limit }, store)).toEqual(ordered);
+      expect(await pagedIdsOf(store, { owner: "ties", order: newest, limit })).toEqual(ordered);
+      expect(await pagedIdsOf(store, { order: newest, limit })).toEqual(ordered);
     }
-    expect((await paged({ limit: 2 }, store)).sort()).toEqual([...ids].sort());
+    expect((await pagedIdsOf(store, { limit: 2 })).sort()).toEqual([...ids].sort());
   });
 
   test.each([["an owner's"], ["everybody's"]])(
@@ -193,7 +170,7 @@ describe("the newest, page by page", () => {
         );
         await busy[n % 2]?.write();
       }
-      const found = await paged({ owner, order: newest, limit: 2 }, store, async () => {
+      const found = await pagedIdsOf(store, { owner, order: newest, limit: 2 }, async () => {
         for (const { write } of busy) await write();
       });
       expect(found.filter((id) => id.startsWith("still"))).toEqual(still);
@@ -212,7 +189,7 @@ describe("the newest, page by page", () => {
     const sk = { S: `${"1".padStart(16, "0")}${entry?.sk?.S?.slice(16)}` };
     await client.send(new PutItemCommand({ TableName: tableName, Item: { ...entry, sk } }));
     for (const query of [{ limit: 1 }, {}]) {
-      expect(await paged({ owner, order: newest, ...query }, one)).toEqual([moving.memoryId]);
+      expect(await pagedIdsOf(one, { owner, order: newest, ...query })).toEqual([moving.memoryId]);
     }
     await one.deleteMessages(gone.memoryId);
   });
@@ -231,17 +208,16 @@ describe("what is listed by activity goes with its memory", () => {
   test("by a sweep, where its head was taken or is another life's", async () => {
     const owner = randomUUID();
     const [taken, again] = [await begun(owner), await begun(owner, undefined, open({ ttlMs: 1 }))];
-    const Key = { pk: { S: `memory:${taken.memoryId}` }, sk: { S: "head" } };
-    await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
+    await takeHead(client, tableName, taken.memoryId);
     while ((await one.getMessages(again.memoryId)).version !== null);
     await begun(owner, again.memoryId);
-    expect(await idsOf({ owner, order: newest })).toEqual([again.memoryId]);
+    expect(await newestOf(other, { owner })).toEqual([again.memoryId]);
     expect((await entriesOf(owner))[1]).toBe(3);
     expect(await one.sweep()).toEqual({ removed: 2 });
     expect(await entriesOf(owner)).toEqual([1, 1]);
     expect(await newestBeside(client, tableName, taken.memoryId)).toEqual([]);
     expect(await newestBeside(client, tableName, again.memoryId)).toHaveLength(1);
-    expect(await idsOf({ owner, order: newest })).toEqual([again.memoryId]);
+    expect(await newestOf(other, { owner })).toEqual([again.memoryId]);
   });
 
   test("and stays where a sweep meets a write", async () => {
@@ -255,7 +231,7 @@ describe("what is listed by activity goes with its memory", () => {
     });
     await dynamoStore({ client: meeting, tableName }).sweep();
     expect(isNoted).toBe(true);
-    expect(await idsOf({ owner, order: newest })).toEqual([memory.memoryId]);
+    expect(await newestOf(other, { owner })).toEqual([memory.memoryId]);
     expect(await entriesOf(owner)).toEqual([1, 1]);
   });
 
@@ -267,7 +243,7 @@ describe("what is listed by activity goes with its memory", () => {
       operation === "BatchGetItem" ? { Responses: {} } : send(),
     );
     await dynamoStore({ client: meeting, tableName }).sweep();
-    expect(await idsOf({ owner, order: newest })).toEqual([memoryId]);
+    expect(await newestOf(other, { owner })).toEqual([memoryId]);
   });
 
   test("whole or not at all, wherever a process dies that changes the owner and more", async () => {
@@ -288,7 +264,7 @@ describe("what is listed by activity goes with its memory", () => {
       for (const of of [guest, user]) {
         const is = of === owner ? 1 : 0;
         for (const order of ["stored", newest] as const)
-          expect(await idsOf({ owner: of, order })).toHaveLength(is);
+          expect(await idsOf(other, { owner: of, order })).toHaveLength(is);
         expect(await entriesOf(of)).toEqual([is, is]);
       }
       await one.deleteMessages(memory.memoryId);

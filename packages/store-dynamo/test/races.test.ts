@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand } from "@aws-sdk/client-dynamodb";
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import {
   expectAppendsToLand,
@@ -20,6 +19,7 @@ import {
   itemsBeside,
   itemsIn,
   newestBeside,
+  takeHead,
   useOwnTable,
   wrapped,
 } from "./support.ts";
@@ -73,8 +73,7 @@ test("a memory that began again where one had expired is listed once, before any
 test("a head that the table's own expiry took leaves a memory absent, and a sweep removes the rest", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 3, { owner: memoryId, append: messages(1, 2) }));
-  const Key = { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } };
-  await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
+  await takeHead(client, tableName, memoryId);
   expect((await one.getMessages(memoryId)).version).toBeNull();
   expect((await one.listMemories({ owner: memoryId })).memories).toEqual([]);
   const again = update(null, 2, { owner: memoryId, append: [{ ...message(1), id: "later life" }] });

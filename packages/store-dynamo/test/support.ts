@@ -8,10 +8,10 @@ import {
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
 import { type ConformanceHarness, counting, type FaultOptions, failing } from "@turnkeep/conformance";
-import type { StoredMessage } from "@turnkeep/core";
+import type { ChatMemoryStore, MemoryUpdate, StoredMessage } from "@turnkeep/core";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { bundled, message, messages } from "@turnkeep/store-tests";
+import { bundled, message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 import { chunks } from "../src/table.ts";
@@ -36,6 +36,32 @@ export function configOf(url: string): {
 
 export function newClient(url: string): DynamoDBClient {
   return new DynamoDBClient(configOf(url));
+}
+
+/** A memory that a test has begun. */
+export interface Begun {
+  readonly memoryId: string;
+  /** Changes it, if nobody else has since, and tells its version. */
+  write(change?: Partial<MemoryUpdate>, by?: ChatMemoryStore): Promise<string>;
+}
+
+/** Begins a memory of its own id, or of that one. */
+export async function begunBy(
+  store: ChatMemoryStore,
+  begin: MemoryUpdate,
+  memoryId: string = randomUUID(),
+): Promise<Begun> {
+  await store.updateMessages(memoryId, begin);
+  let { version } = begin;
+  return {
+    memoryId,
+    async write(change, by = store) {
+      const sent = update(version, begin.nextSeq, change);
+      await by.updateMessages(memoryId, sent);
+      version = sent.version;
+      return version;
+    },
+  };
 }
 
 /** A name for a table of the test's own: the server is shared. */
@@ -289,6 +315,12 @@ export async function newestBeside(client: DynamoDBClient, table: string, memory
 async function itemsOfShards(client: DynamoDBClient, table: string, name: string): Promise<Item[]> {
   const partitions = Array.from({ length: 8 }, (_, shard) => `${name}:${shard}`);
   return (await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)))).flat();
+}
+
+/** Deletes the head of a memory, as the table's own expiry does. */
+export async function takeHead(client: DynamoDBClient, table: string, memoryId: string): Promise<void> {
+  const Key = { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } };
+  await client.send(new DeleteItemCommand({ TableName: table, Key }));
 }
 
 /**

@@ -100,11 +100,11 @@ async function first({ memories, messages }: Collections): Promise<void> {
 
 /** The order `newest`. A memory that an earlier release begins later has no activity noted, and comes last until it is written to. */
 async function second({ memories }: Collections): Promise<void> {
-  const newest = { "active.s": -1, "active.r": 1, _id: 1 } as const;
+  const byActivity = { "active.s": -1, "active.r": 1, _id: 1 } as const;
   const partialFilterExpression = { owner: { $exists: true } };
   await memories.createIndexes([
-    { key: newest, name: "newest" },
-    { key: { owner: 1, ...newest }, name: "owner_newest", partialFilterExpression },
+    { key: byActivity, name: "newest" },
+    { key: { owner: 1, ...byActivity }, name: "owner_newest", partialFilterExpression },
   ]);
   // By the index, so that nothing is looked at where nothing is to be done.
   const unnoted = { "active.s": null, updatedAt: { $type: "date" } } as const;

@@ -34,10 +34,10 @@ export async function applyUpdate(
   run: Run,
   memoryId: string,
   update: FoldedUpdate,
-  { ttlMs, activity }: statements.Times,
+  ofStore: statements.Times,
 ): Promise<void> {
-  const { expected, insert, rewrite } = update;
-  const times = { activity, ttlMs: update.ttlMs === undefined ? ttlMs : (update.ttlMs ?? undefined) };
+  const { expected, insert, rewrite, ttlMs = ofStore.ttlMs } = update;
+  const times = { ...ofStore, ttlMs: ttlMs ?? undefined };
   const named = namedSeqs(update);
   const apart = apartOf([...insert, ...rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.

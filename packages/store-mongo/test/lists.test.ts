@@ -1,5 +1,15 @@
-import type { ChatMemoryStore, ListQuery, MemoryUpdate } from "@turnkeep/core";
-import { message, messages, update } from "@turnkeep/store-tests";
+import type { ChatMemoryStore } from "@turnkeep/core";
+import {
+  begin,
+  change,
+  expectOneOwner,
+  idsOf,
+  message,
+  messages,
+  newestOf,
+  pagedIdsOf,
+  update,
+} from "@turnkeep/store-tests";
 import { BSON, type CommandStartedEvent, type Document, MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import { mongoStore } from "../src/index.ts";
@@ -26,31 +36,7 @@ afterEach(async () => {
   await client.close();
 });
 
-type Ask = (store: ChatMemoryStore, query?: ListQuery) => Promise<string[]>;
-
-const idsOf: Ask = async (asked, query = {}) =>
-  (await asked.listMemories(query)).memories.map(({ memoryId }) => memoryId);
-
-const newestOf: Ask = (asked, query) => idsOf(asked, { ...query, order: "newest" });
-
 const memories = () => client.db(database).collection<{ _id: string }>("turnkeep_memories");
-
-async function begin(to: ChatMemoryStore, memoryId: string, owner?: string): Promise<string> {
-  const first = update(null, 4, { owner, append: messages(1, 3) });
-  await to.updateMessages(memoryId, first);
-  return first.version;
-}
-
-async function change(
-  to: ChatMemoryStore,
-  memoryId: string,
-  what: Partial<MemoryUpdate> = {},
-): Promise<string> {
-  const { version, nextSeq } = await to.getMessages(memoryId);
-  const next = update(version, nextSeq + 1, { append: [message(nextSeq)], ...what });
-  await to.updateMessages(memoryId, next);
-  return next.version;
-}
 
 /** Moves the activity that is noted back. */
 async function age(ms: number): Promise<void> {
@@ -124,24 +110,16 @@ test("the newest come in pages over ties, and while somebody writes", async () =
   await memories().updateMany({ _id: { $in: ids.slice(20) } }, { $unset: { active: "" } });
   for (const owner of ["o", undefined]) {
     for (const limit of [1, 3, 10, 29, 30]) {
-      const found: string[] = [];
-      for (let cursor: string | undefined, n = 0; n === 0 || cursor !== undefined; n++) {
-        const page = await store.listMemories({ owner, order: "newest", limit, cursor });
-        found.push(...page.memories.map(({ memoryId }) => memoryId));
-        cursor = page.cursor;
+      const found = await pagedIdsOf(store, { owner, order: "newest", limit }, async (n) => {
         if (owner !== undefined) await begin(eager, `later ${limit} ${n}`, "another");
-      }
+      });
       expect(found.filter((id) => !id.startsWith("later"))).toEqual(ids);
     }
   }
-  const found: string[] = [];
-  for (let cursor: string | undefined, n = 0; n === 0 || cursor !== undefined; n++) {
-    const page = await store.listMemories({ owner: "o", order: "newest", limit: 4, cursor });
-    found.push(...page.memories.map(({ memoryId }) => memoryId));
-    cursor = page.cursor;
+  const found = await pagedIdsOf(store, { owner: "o", order: "newest", limit: 4 }, async (n) => {
     await change(eager, ids[n % 3] ?? "");
     await begin(eager, `more ${n}`, "o");
-  }
+  });
   const quiet = ids.slice(3);
   expect(found.filter((id) => quiet.includes(id)).toSorted()).toEqual(quiet);
 });
@@ -187,21 +165,7 @@ test("a change of owner is one command, and shows in both lists at once", async 
 });
 
 test("of an append and a change of owner at once one is in place, and the lists follow it", async () => {
-  for (let round = 0; round < 20; round++) {
-    const memoryId = `raced ${round}`;
-    const expected = await begin(store, memoryId, "guest");
-    const outcomes = await Promise.allSettled([
-      store.updateMessages(memoryId, update(expected, 5, { append: [message(4)] })),
-      store.updateMessages(memoryId, update(expected, 4, { owner: "ann" })),
-      store.updateMessages(memoryId, update(expected, 4, { owner: "bob" })),
-    ]);
-    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const { owner } = await store.getMessages(memoryId);
-    for (const one of ["guest", "ann", "bob"]) {
-      expect((await idsOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-      expect((await newestOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-    }
-  }
+  for (let round = 0; round < 20; round++) await expectOneOwner(store, `raced ${round}`);
 });
 
 test("an update's own time to live comes before the store's: shorter, longer, never, then the store's", async () => {

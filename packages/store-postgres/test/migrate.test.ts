@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { callsOf, message, messages, update } from "@turnkeep/store-tests";
+import { callsOf, message, messages, pagedIdsOf, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -297,15 +297,8 @@ describe("tables of the version whose sweep looked at every memory", () => {
 describe("tables of the version that noted no activity", () => {
   const withoutActivity = steps.slice(0, 5);
 
-  async function newest(store: PostgresStore, limit?: number): Promise<string[]> {
-    const ids: string[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await store.listMemories({ owner: "ann", order: "newest", limit, cursor });
-      ids.push(...page.memories.map(({ memoryId }) => memoryId));
-      cursor = page.cursor;
-      if (cursor === undefined) return ids;
-    }
-  }
+  const newest = (store: PostgresStore, limit?: number): Promise<string[]> =>
+    pagedIdsOf(store, { owner: "ann", order: "newest", limit });
 
   test("list what is there in the order in which it began, until it is written to", async () => {
     await migrateTo(withoutActivity);

@@ -225,12 +225,10 @@ export class Statements {
     after,
     limit,
   }: Omit<NormalListQuery, "after"> & { after: string }): StatementOf<"page"> {
-    const isNewest = order === "newest";
-    const keys = this.#listsOf(owner)
-      .slice(-2)
-      .slice(isNewest ? 1 : 0, isNewest ? 2 : 1);
-    const values = isNewest ? [after, "-inf", limit, "REV"] : [after, "+inf", limit];
-    return { script: scripts.page, keys, values };
+    const [stored, newest] = this.#listsOf(owner).slice(-2) as [string, string];
+    return order === "newest"
+      ? { script: scripts.page, keys: [newest], values: [after, "-inf", limit, "REV"] }
+      : { script: scripts.page, keys: [stored], values: [after, "+inf", limit] };
   }
 
   /** As all scripts that write take them. */

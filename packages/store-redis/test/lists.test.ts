@@ -1,17 +1,20 @@
-import type { ChatMemoryStore, ListQuery, MemoryUpdate } from "@turnkeep/core";
-import { message, messages, update } from "@turnkeep/store-tests";
+import type { MemoryUpdate } from "@turnkeep/core";
+import {
+  begin,
+  change,
+  expectOneOwner,
+  idsOf,
+  message,
+  messages,
+  newestOf,
+  pagedIdsOf,
+  update,
+} from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts, scriptsOf } from "../src/scripts.ts";
 import { keysOf, newPrefix, recording } from "./support.ts";
-
-type Ask = (store: ChatMemoryStore, query?: ListQuery) => Promise<string[]>;
-
-const idsOf: Ask = async (store, query = {}) =>
-  (await store.listMemories(query)).memories.map(({ memoryId }) => memoryId);
-
-const newestOf: Ask = (store, query) => idsOf(store, { ...query, order: "newest" });
 
 for (const [name, url] of [
   ["Redis", inject("redisUrl")],
@@ -30,29 +33,19 @@ for (const [name, url] of [
     });
     afterAll(() => redis.disconnect());
 
-    async function begin(store: ChatMemoryStore, memoryId: string, owner?: string): Promise<string> {
-      const first = update(null, 4, { owner, append: messages(1, 3) });
-      await store.updateMessages(memoryId, first);
-      return first.version;
-    }
-
-    async function change(
-      store: ChatMemoryStore,
-      memoryId: string,
-      what: Partial<MemoryUpdate> = {},
-    ): Promise<string> {
-      const { version, nextSeq } = await store.getMessages(memoryId);
-      const next = update(version, nextSeq + 1, { append: [message(nextSeq)], ...what });
-      await store.updateMessages(memoryId, next);
-      return next.version;
-    }
-
     const headOf = (memoryId: string): string =>
       `${prefix}memory:{${Buffer.from(memoryId).toString("base64url")}}:head`;
 
     /** As if the memory's activity had been noted so long ago. */
     async function age(memoryId: string, ms: number): Promise<void> {
       await redis.hset(headOf(memoryId), "active", String((Date.now() - ms) * 1_000));
+    }
+
+    /** As if all entries of a list had come into it so long ago. */
+    async function ageList(list: string, ms: number): Promise<void> {
+      const key = `${prefix}index:{index}:${list}`;
+      for (const member of await redis.zrange(key, "0", "-1"))
+        await redis.zadd(key, (Date.now() - ms) * 1_000, member);
     }
 
     /** The entries that all lists of the index hold, each list apart. */
@@ -68,6 +61,15 @@ for (const [name, url] of [
 
     const listOf = (owner: string): string => `owner:${Buffer.from(owner).toString("base64url")}`;
 
+    /** What {@link entries} says of a memory that stands once wherever it belongs. */
+    const onceFor = (owner: string): Record<string, number> =>
+      Object.fromEntries(
+        ["all", listOf(owner)].flatMap((list) => [
+          [list, 1],
+          [`newest:${list}`, 1],
+        ]),
+      );
+
     /** A client that does something of ours before, or after, the first call of a script. */
     function meanwhile(sha: string, place: "before" | "after", act: () => Promise<unknown>): RedisClient {
       let isDone = false;
@@ -82,6 +84,9 @@ for (const [name, url] of [
         },
       };
     }
+
+    const endingAt = (sha: string): RedisClient =>
+      meanwhile(sha, "before", () => Promise.reject(new Error("The process ended here")));
 
     test("an append sends one command more once in activityMs, and what is newest follows at once", async () => {
       for (const script of Object.values(scripts)) await redis.script("LOAD", script.text);
@@ -134,15 +139,9 @@ for (const [name, url] of [
     test("what stops before the activity is noted leaves the memory in its place, and in every list", async () => {
       const store = redisStore({ client: redis, prefix });
       for (const id of ["a", "b"]) await begin(store, id, "o");
-      const dies: RedisClient = {
-        async call(command, args) {
-          if (args[0] === scripts.note.sha) throw new Error("The process ended here");
-          return redis.call(command, args);
-        },
-      };
       await age("a", 60_000);
       // The append is done, and says so.
-      await change(redisStore({ client: dies, prefix }), "a");
+      await change(redisStore({ client: endingAt(scripts.note.sha), prefix }), "a");
       expect(await newestOf(store, { owner: "o" })).toEqual(["b", "a"]);
       await age("a", 60_000);
       await change(store, "a");
@@ -176,14 +175,10 @@ for (const [name, url] of [
       const ids = Array.from({ length: 130 }, (_, index) => `m${index}`);
       await Promise.all(ids.map((id) => begin(store, id, "o")));
       const busy = ids.slice(0, 10);
-      const found: string[] = [];
-      for (let cursor: string | undefined, n = 0; n === 0 || cursor !== undefined; n++) {
-        const page = await store.listMemories({ owner: "o", order: "newest", limit: 7, cursor });
-        found.push(...page.memories.map(({ memoryId }) => memoryId));
-        cursor = page.cursor;
+      const found = await pagedIdsOf(store, { owner: "o", order: "newest", limit: 7 }, async (n) => {
         await change(store, busy[n % 10] ?? "");
         await begin(store, `later ${n}`, "o");
-      }
+      });
       const quiet = ids.slice(10);
       expect(found.filter((id) => quiet.includes(id)).toSorted()).toEqual(quiet.toSorted());
     });
@@ -209,12 +204,11 @@ for (const [name, url] of [
       expect((await store.listMemories({ owner: "ann", order: "newest" })).memories[0]).toMatchObject({
         ...{ memoryId: "a", owner: "ann", data: '{"title":"A"}' },
       });
-      const lists = { all: 1, "newest:all": 1 };
-      expect(await entries("a")).toEqual({ ...lists, [listOf("ann")]: 1, [`newest:${listOf("ann")}`]: 1 });
+      expect(await entries("a")).toEqual(onceFor("ann"));
       // To who has it already, it is a write as any other; and back again.
       client.commands.length = 0;
       await change(store, "a", { owner: "ann" });
-      expect(await entries("a")).toEqual({ ...lists, [listOf("ann")]: 1, [`newest:${listOf("ann")}`]: 1 });
+      expect(await entries("a")).toEqual(onceFor("ann"));
       await change(store, "a", { owner: "guest" });
       expect(await idsOf(store, { owner: "guest" })).toEqual(["a"]);
       expect(await idsOf(store, { owner: "ann" })).toEqual(["b", "c"]);
@@ -226,24 +220,8 @@ for (const [name, url] of [
       const store = redisStore({ client: redis, prefix, activityMs: 1 });
       for (let round = 0; round < 25; round++) {
         const memoryId = `raced ${round}`;
-        const expected = await begin(store, memoryId, "guest");
-        const outcomes = await Promise.allSettled([
-          store.updateMessages(memoryId, update(expected, 5, { append: [message(4)] })),
-          store.updateMessages(memoryId, update(expected, 4, { owner: "ann" })),
-          store.updateMessages(memoryId, update(expected, 4, { owner: "bob" })),
-        ]);
-        expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-        const owner = (await store.getMessages(memoryId)).owner ?? "";
-        for (const one of ["guest", "ann", "bob"]) {
-          expect((await idsOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-          expect((await newestOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
-        }
-        const all = { all: 1, "newest:all": 1 };
-        expect(await entries(memoryId)).toEqual({
-          ...all,
-          [listOf(owner)]: 1,
-          [`newest:${listOf(owner)}`]: 1,
-        });
+        const owner = await expectOneOwner(store, memoryId);
+        expect(await entries(memoryId)).toEqual(onceFor(owner));
       }
     });
 
@@ -268,41 +246,26 @@ for (const [name, url] of [
       for (const sha of [scripts.assign.sha, scripts.leave.sha]) {
         const memoryId = sha === scripts.assign.sha ? "before" : "after";
         await begin(store, memoryId, "guest");
-        const dies: RedisClient = {
-          async call(command, args) {
-            if (args[0] === sha) throw new Error("The process ended here");
-            return redis.call(command, args);
-          },
-        };
-        await change(redisStore({ client: dies, prefix }), memoryId, { owner: "ann" }).catch(() => {});
+        await change(redisStore({ client: endingAt(sha), prefix }), memoryId, { owner: "ann" }).catch(
+          () => {},
+        );
         const isAnns = memoryId === "after";
         expect(await idsOf(store, { owner: "ann" })).toEqual(isAnns ? ["after"] : []);
         expect(await idsOf(store, { owner: "guest" })).toEqual(["before"]);
         expect((await idsOf(store)).filter((id) => id === memoryId)).toEqual([memoryId]);
         expect((await entries(memoryId)).all).toBe(2);
         expect(await store.sweep()).toEqual({ removed: 0 });
-        const newest = `${prefix}index:{index}:newest:all`;
-        for (const member of await redis.zrange(newest, "0", "-1"))
-          await redis.zadd(newest, (Date.now() - 70 * 60_000) * 1_000, member);
+        await ageList("newest:all", 70 * 60_000);
         expect(await store.sweep()).toEqual({ removed: 1 });
         const owner = isAnns ? "ann" : "guest";
-        const all = { all: 1, "newest:all": 1 };
-        expect(await entries(memoryId)).toEqual({
-          ...all,
-          [listOf(owner)]: 1,
-          [`newest:${listOf(owner)}`]: 1,
-        });
+        expect(await entries(memoryId)).toEqual(onceFor(owner));
       }
     });
 
     test("a sweep leaves the entry of a change of owner alone that is under way, however old the memory is", async () => {
       const store = redisStore({ client: redis, prefix });
       await begin(store, "a", "guest");
-      for (const list of ["all", "newest:all"]) {
-        const key = `${prefix}index:{index}:${list}`;
-        for (const member of await redis.zrange(key, "0", "-1"))
-          await redis.zadd(key, (Date.now() - 5 * 60 * 60_000) * 1_000, member);
-      }
+      for (const list of ["all", "newest:all"]) await ageList(list, 5 * 60 * 60_000);
       const client = meanwhile(scripts.enter.sha, "after", () => store.sweep());
       await change(redisStore({ client, prefix }), "a", { owner: "ann" });
       expect(await idsOf(store, { owner: "ann" })).toEqual(["a"]);

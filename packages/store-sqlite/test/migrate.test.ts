@@ -1,4 +1,4 @@
-import { callsOf, message, update } from "@turnkeep/store-tests";
+import { callsOf, message, pagedIdsOf, update } from "@turnkeep/store-tests";
 import { beforeEach, describe, expect, test } from "vitest";
 import { connect } from "../src/client.ts";
 import { type SqliteStore, sqliteStore } from "../src/index.ts";
@@ -86,15 +86,8 @@ describe("tables of the version that noted no activity", () => {
     );
   }
 
-  const newest = async (limit?: number): Promise<string[]> => {
-    const ids: string[] = [];
-    for (let cursor: string | undefined; ; ) {
-      const page = await store.listMemories({ owner: "ann", order: "newest", limit, cursor });
-      ids.push(...page.memories.map(({ memoryId }) => memoryId));
-      cursor = page.cursor;
-      if (cursor === undefined) return ids;
-    }
-  };
+  const newest = (limit?: number): Promise<string[]> =>
+    pagedIdsOf(store, { owner: "ann", order: "newest", limit });
 
   test("are migrated by many at once, and what is there is listed by its last write", async () => {
     await migrate(connect({ client: open() }).connection.under(undefined), names, steps.slice(0, 1));

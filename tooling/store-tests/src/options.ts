@@ -18,7 +18,7 @@ export interface StoreFactory {
   readonly refused: readonly (readonly [fault: string, options: object])[];
   /** Places in a listing as another store may have them, in no form of this one. */
   readonly foreignPlaces?: readonly string[];
-  /** What may be left out beside `ttlMs` and `prefix`. */
+  /** What may be left out beside `prefix`, `ttlMs` and `activityMs`. */
   readonly optional: readonly string[];
   readonly capabilities: Pick<StoreCapabilities, "readSteps" | "maxMessageBytes">;
 }

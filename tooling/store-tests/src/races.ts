@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { expect } from "vitest";
-import { appendUntilDone, messages, update } from "./updates.ts";
+import { idsOf, newestOf } from "./lists.ts";
+import { appendUntilDone, begin, message, messages, update } from "./updates.ts";
 
 /** So many appends by two clients at once all land, once and in one order. Answers the ids of their messages. */
 export async function expectAppendsToLand(
@@ -51,4 +52,21 @@ export async function expectWholeUpdates(
     writing = false;
   });
   await Promise.all([written, read(), read()]);
+}
+
+/** Of an append and two changes of owner at once one is in place, and the lists follow it. Answers the owner. */
+export async function expectOneOwner(store: ChatMemoryStore, memoryId: string): Promise<string> {
+  const expected = await begin(store, memoryId, "guest");
+  const outcomes = await Promise.allSettled([
+    store.updateMessages(memoryId, update(expected, 5, { append: [message(4)] })),
+    store.updateMessages(memoryId, update(expected, 4, { owner: "ann" })),
+    store.updateMessages(memoryId, update(expected, 4, { owner: "bob" })),
+  ]);
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  const { owner = "" } = await store.getMessages(memoryId);
+  for (const one of ["guest", "ann", "bob"]) {
+    expect((await idsOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
+    expect((await newestOf(store, { owner: one })).includes(memoryId)).toBe(one === owner);
+  }
+  return owner;
 }

@@ -1,10 +1,8 @@
-import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import type { ConformanceContext } from "../context.ts";
+import { begin } from "../support/begin.ts";
 import { expectCode, expectEqual, expectSettled } from "../support/expect.ts";
 import { expectListed, expectNewest, idsOf, listedIds, pagesOf, wholeList } from "../support/listed.ts";
 import type { Change, TestMemory } from "../support/memory.ts";
-import { inPortions } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
 
 const requires = { list: true, newest: true };
@@ -177,15 +175,3 @@ export const listNewestCases: readonly ConformanceCase[] = inGroup("list", [
     },
   },
 ]);
-
-/** Begins memories of one message each, at once. */
-async function begin(
-  context: ConformanceContext,
-  count: number,
-  owner: string,
-  client?: ChatMemoryStore,
-): Promise<TestMemory[]> {
-  const memories = Array.from({ length: count }, () => context.memory(undefined, client));
-  await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
-  return memories;
-}

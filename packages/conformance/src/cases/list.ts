@@ -1,11 +1,11 @@
 import type { ListPage } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import type { ConformanceContext } from "../context.ts";
+import { begin } from "../support/begin.ts";
 import { quote } from "../support/brief.ts";
 import { expectCode, expectEqual, expectSettled, expectThat } from "../support/expect.ts";
 import { expectListed, idsOf, listed, listedIds, pagesOf, wholeList } from "../support/listed.ts";
 import type { Change, TestMemory } from "../support/memory.ts";
-import { all, inPortions, readWhile } from "../support/races.ts";
+import { all, readWhile } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
 
 const requires = { list: true };
@@ -282,16 +282,4 @@ function expectNow(times: readonly number[]): void {
       `${time}, ${off}`,
     );
   }
-}
-
-/** Begins memories of one message each. */
-async function begin(
-  context: ConformanceContext,
-  count: number,
-  owner: string | undefined,
-): Promise<TestMemory[]> {
-  const memories = Array.from({ length: count }, () => context.memory());
-  // At once: memories that begin in one millisecond are apart all the same.
-  await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
-  return memories;
 }
