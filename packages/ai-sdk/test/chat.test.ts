@@ -94,6 +94,22 @@ test("another answer, and an edited question", async () => {
   expect(failures).toEqual([]);
 });
 
+test("a question that was moved here under another id is answered anew, not asked twice", async () => {
+  const { server, failures } = world(says("One."));
+  const { memories, tab } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const text = (text: string) => [{ type: "text" as const, text }];
+  await memory.add({ id: "q1", role: "user", parts: text("Count.") });
+  await memory.add({ id: "a1", role: "assistant", parts: text("None.") });
+  const chat = tab();
+  chat.messages = (await memory.entries()).map(({ message }) =>
+    structuredClone(message),
+  ) as typeof chat.messages;
+  await chat.regenerate();
+  expect((await memory.messages()).map(line)).toEqual(["user: Count.", "assistant: One."]);
+  expect(failures).toEqual([]);
+});
+
 test("a new question is not looked for in all that was said", async () => {
   const { server, failures } = world(says("One."), says("Two."));
   const { memories, tab } = server();

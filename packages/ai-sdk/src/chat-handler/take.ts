@@ -36,13 +36,18 @@ interface Found {
   readonly place: Place | undefined;
 }
 
-/** Whoever asked it stored it under its id at first: where nothing has that, the history need not be read. */
+/**
+ * Whoever asked it here stored it under its id at first, and an application that moved a chat here may have given it another.
+ * Where neither is so, the history need not be read.
+ */
 async function lookFor(memory: Memory, questionId: string, seen: string | undefined): Promise<Found> {
-  const { messages: known } = await memory.history({ ids: [questionId] });
-  if (known.length === 0) return { isKnown: false, place: undefined };
+  const { messages } = await memory.history({ ids: [questionId] });
+  const isKnown = messages.length > 0;
+  if (!isKnown && !(await memory.entries()).some(({ message }) => message.id === questionId))
+    return { isKnown, place: undefined };
   const place = await placeOf(memory, questionId);
   if (place !== undefined) checkTakenBack(place, seen);
-  return { isKnown: true, place };
+  return { isKnown, place };
 }
 
 /**
