@@ -1,0 +1,29 @@
+import { Chat } from "@ai-sdk/react";
+import { lastAssistantMessageIsCompleteWithApprovalResponses as isDecided } from "ai";
+import { type ChatMessage, transport } from "./transport.ts";
+
+/** Kept outside of the components: `useChat` stops the answer of a chat that it made when its component goes away. */
+const chats = new Map<string, Chat<ChatMessage>>();
+
+export function chatOf(id: string): Chat<ChatMessage> {
+  const known = chats.get(id);
+  if (known !== undefined) return known;
+  const chat = new Chat<ChatMessage>({ id, transport, sendAutomaticallyWhen: isDecided });
+  chats.set(id, chat);
+  return chat;
+}
+
+export function isBusy({ status }: Pick<Chat<ChatMessage>, "status">): boolean {
+  return status === "submitted" || status === "streaming";
+}
+
+/** Shows what the server has, and follows an answer that is being made. Answers where the page before begins. */
+export async function load(chat: Chat<ChatMessage>): Promise<number | undefined> {
+  if (isBusy(chat)) return undefined;
+  const { messages, before } = await transport.history(chat.id);
+  // What was said meanwhile is newer than that.
+  if (isBusy(chat)) return undefined;
+  chat.messages = messages;
+  if (messages.at(-1)?.metadata?.status === "streaming") void chat.resumeStream();
+  return before;
+}
