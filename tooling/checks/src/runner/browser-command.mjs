@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { closingLine, none, sum } from "./counts.mjs";
+import { execute } from "./execute.mjs";
+import { installStep } from "./install-step.mjs";
+import { runSteps } from "./steps.mjs";
+import { runVitest } from "./test-step.mjs";
+import { root } from "./workspace.mjs";
+
+/**
+ * `npm run test:browser`: the chat of `create-turnkeep-chat`, created from tarballs and used in a browser. Answers the exit
+ * status; the line that it prints last counts the tests.
+ *
+ * @param {(text: string) => void} print
+ */
+export async function browserCommand(print) {
+  let counts = none;
+  /** @type {NodeJS.ProcessEnv} */
+  const env = {};
+  const turbo = join(root, "node_modules", ".bin", "turbo");
+  const build = ["run", "build", "--filter=./packages/*", "--output-logs=errors-only"];
+  const failed = await runSteps(
+    [
+      installStep(env),
+      { name: "build", needs: ["install"], run: () => execute(turbo, build, { cwd: root, env }) },
+      {
+        name: "a chat in a browser",
+        needs: ["install", "build"],
+        run: () =>
+          runVitest(join(root, "tooling/checks"), {
+            env,
+            config: "vitest.browser.config.ts",
+            onCounts: (more) => {
+              counts = sum(counts, more);
+            },
+          }),
+      },
+    ],
+    print,
+  );
+  print(`${closingLine(counts)}\n`);
+  return failed.length === 0 ? 0 : 1;
+}
