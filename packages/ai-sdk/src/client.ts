@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  APICallError,
   type ChatTransport,
   DefaultChatTransport,
   type HttpChatTransportInitOptions,
@@ -34,7 +35,10 @@ export interface ListedChats {
   readonly cursor?: string;
 }
 
-/** The transport of a chat, with what `useChat` has no call for. Errors: the SDK's, with the server's sentence. */
+/**
+ * The transport of a chat, with what `useChat` has no call for. Errors: for what the server refused the SDK's `APICallError`, with
+ * the server's sentence and the `statusCode`, such as 413 for a question that is too long; else those of `fetch`.
+ */
 export interface TurnkeepChatTransport<M extends UIMessage> extends ChatTransport<M> {
   /** The newest messages of a chat, oldest first; with `before`, the page before that. */
   history(chatId: string, query?: { readonly before?: number }): Promise<{ messages: M[]; before?: number }>;
@@ -83,6 +87,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   constructor({ seen, ...options }: ChatTransportOptions) {
     super({
       ...given(options),
+      fetch: (url, init) => this.#fetch(url, init),
       prepareSendMessagesRequest: ({ id, messages, body, trigger }) => {
         const message = said(messages.at(-1) as M);
         return { body: { ...body, id, message, trigger, seen: body?.seen ?? this.#seen.get(id) ?? seen } };
@@ -150,24 +155,36 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
       },
       flush: () => abortSignal?.removeEventListener("abort", onAbort),
     });
-    const chunks = await send().catch((error: unknown) => {
-      throw inWords(error);
-    });
+    const chunks = await send();
     return (chunks?.pipeThrough(noted) ?? null) as C;
   }
 
   async #call(method: string, path: string): Promise<unknown> {
-    const { api = "/api/chat", fetch = globalThis.fetch } = this.#options;
+    const { api = "/api/chat" } = this.#options;
     const [headers, credentials] = await Promise.all([
       resolved(this.#options.headers),
       resolved(this.#options.credentials),
     ]);
     const sent = new Headers(headers);
     sent.set("content-type", "application/json");
-    const response = await fetch(api + path, { method, headers: sent, ...(credentials && { credentials }) });
-    const text = await response.text();
-    if (!response.ok) throw inWords(new Error(text));
+    const init = { method, headers: sent, ...(credentials && { credentials }) };
+    const text = await (await this.#fetch(api + path, init)).text();
     return text === "" ? undefined : JSON.parse(text);
+  }
+
+  /** All requests go through it, so that both majors tell alike what was refused. */
+  async #fetch(...request: Parameters<typeof globalThis.fetch>): Promise<Response> {
+    const { fetch = globalThis.fetch } = this.#options;
+    const response = await fetch(...request);
+    if (response.ok) return response;
+    const responseBody = await response.text();
+    throw new APICallError({
+      message: sentenceIn(responseBody),
+      url: response.url,
+      requestBodyValues: undefined,
+      statusCode: response.status,
+      responseBody,
+    });
   }
 }
 
@@ -183,13 +200,13 @@ function said<M extends UIMessage>({ id, role, parts }: M): object {
   return { id, role, parts: role === "assistant" ? parts.filter(isDecision) : parts };
 }
 
-/** The server's sentence, where it is an error's message as JSON. */
-function inWords(error: unknown): unknown {
+/** What the server says where it refuses a request: `{ error }`, or else all of it. */
+function sentenceIn(text: string): string {
   try {
-    const { error: sentence } = JSON.parse((error as Error).message) as { readonly error?: unknown };
-    return typeof sentence === "string" ? Object.assign(error as Error, { message: sentence }) : error;
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    return typeof error === "string" ? error : text;
   } catch {
-    return error;
+    return text;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { UIMessage, UIMessageChunk } from "ai";
+import { APICallError, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { chatTransport } from "../src/client.ts";
 import { gate } from "./browser.ts";
@@ -112,11 +112,16 @@ test("a signal that fires when the answer is over stops nothing", async () => {
   expect(lines()).toHaveLength(1);
 });
 
-test("an error has the server's sentence", async () => {
+test("an error is the SDK's for calls of an API, with the server's sentence and its status", async () => {
   const refuse = (text: string) => transportTo(() => new Response(text, { status: 409 })).transport;
   const { signal } = new AbortController();
   const send = (text: string) => refuse(text).sendMessages(sending([question("q-1")], signal));
   await expect(send('{"error":"Load it again."}')).rejects.toThrow(/^Load it again\.$/);
   await expect(send("<html>")).rejects.toThrow("<html>");
-  await expect(refuse('{"error":"Load it again."}').list()).rejects.toThrow(/^Load it again\.$/);
+  const refused = refuse('{"error":"Load it again."}');
+  await expect(refused.list()).rejects.toThrow(/^Load it again\.$/);
+  for (const request of [send("{}"), refused.list(), refused.reconnectToStream({ chatId: "chat-1" })]) {
+    const error = await request.catch((error: unknown) => error);
+    expect(APICallError.isInstance(error) && error.statusCode).toBe(409);
+  }
 });
