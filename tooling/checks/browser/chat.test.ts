@@ -10,6 +10,7 @@ import { Tab } from "./tab.ts";
 
 const helpEnds = "a real model answers.";
 const longAnswer = `${Array.from({ length: 120 }, (_, index) => `word ${index + 1},`).join(" ")} and that is the end.`;
+const tooLong = "many words ".repeat(9_000);
 const screens = join(root, "packages/create-turnkeep-chat/screens");
 
 let application: Application;
@@ -32,7 +33,7 @@ afterAll(async () => {
   application?.remove();
 });
 beforeEach(async () => {
-  ann = await browser.newContext({ viewport: { width: 1000, height: 560 } });
+  ann = await browser.newContext({ viewport: { width: 980, height: 500 } });
 });
 afterEach(() => ann.close());
 
@@ -111,10 +112,11 @@ test("an answer goes on while another chat is looked at", async () => {
   const tab = await Tab.open(ann, server.url);
   await tab.ask("A long answer, please");
   await tab.shows("word 5,");
+  const [, id] = tab.page.url().split("#");
   await tab.button("New chat").click();
   await tab.ask("Hello");
   await tab.shows(helpEnds);
-  await tab.page.locator(".sidebar a").last().click();
+  await tab.page.locator(`.sidebar a[href="#${id}"]`).click();
   await tab.shows("that is the end.");
   await tab.rests();
   expect(await tab.messages()).toEqual(["user: A long answer, please", `assistant: ${longAnswer}`]);
@@ -247,11 +249,10 @@ test("a question that does not fit says so, leaves nothing, and can be shortened
   await tab.ask("Hello");
   await tab.shows(helpEnds);
   await tab.rests();
-  const tooLong = "many words ".repeat(9_000);
   await tab.ask(tooLong);
   await tab.shows("Context full.");
   await tab.shows("The message is too long by");
-  expect(await tab.composer.inputValue()).toBe(tooLong);
+  await tab.holds(tooLong);
   expect(await tab.messages()).toHaveLength(2);
   await picture(tab, "context-full");
   await tab.ask("Shorter");
@@ -259,6 +260,36 @@ test("a question that does not fit says so, leaves nothing, and can be shortened
   await tab.rests();
   expect(await tab.page.getByRole("alert").count()).toBe(0);
   expect(await tab.messages()).toHaveLength(4);
+});
+
+test("a first question that does not fit begins no chat", async () => {
+  const tab = await Tab.open(ann, server.url);
+  await tab.ask(tooLong);
+  await tab.shows("Context full.");
+  await tab.holds(tooLong);
+  expect([await tab.messages(), await tab.titles()]).toEqual([[], []]);
+  await tab.ask("Shorter");
+  await tab.shows("You said: “Shorter”");
+  await tab.rests();
+  expect(await tab.page.getByRole("alert").count()).toBe(0);
+});
+
+test("a question to a server that is away is not lost", async () => {
+  const tab = await Tab.open(ann, server.url);
+  await tab.ask("Hello");
+  await tab.shows(helpEnds);
+  await tab.rests();
+  const { port } = server;
+  await server.kill();
+  await tab.ask("Are you there?");
+  await tab.page.getByRole("alert").waitFor();
+  server = await application.start({ PORT: port });
+  await tab.button("Load again").click();
+  await tab.holds("Are you there?");
+  expect(await tab.messages()).toHaveLength(2);
+  expect(await tab.page.getByRole("alert").count()).toBe(0);
+  await tab.composer.press("Enter");
+  await tab.shows("You said: “Are you there?”");
 });
 
 test("the same over Postgres, by one line", async () => {

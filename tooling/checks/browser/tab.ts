@@ -1,4 +1,5 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** Bounds a hang, and says nothing of speed. */
 const longestMs = 120_000;
@@ -36,6 +37,11 @@ export class Tab {
   /** Waits until the page shows this text. */
   async shows(text: string): Promise<void> {
     await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until the box for a message holds this text. */
+  async holds(text: string): Promise<void> {
+    await expect.poll(() => this.composer.inputValue(), { timeout: longestMs }).toBe(text);
   }
 
   /** Waits until no answer is being made. */

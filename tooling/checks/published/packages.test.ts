@@ -5,6 +5,7 @@ import { formatMessage } from "publint/utils";
 import { describe, expect, inject, it } from "vitest";
 import { execute } from "../src/runner/execute.mjs";
 import { root } from "../src/runner/workspace.mjs";
+import { readTree } from "../src/structure/tree.mjs";
 
 const packed = inject("packed");
 const adapterLimit = 32 * 1024;
@@ -46,6 +47,19 @@ describe.each(packed.filter(({ folder }) => folder.startsWith("packages/store-")
   it(`is a tarball of at most ${adapterLimit} bytes`, () => {
     expect(statSync(tarball).size).toBeLessThanOrEqual(adapterLimit);
   });
+});
+
+it("create-turnkeep-chat ships its template whole, and a version of each package that a chat depends on", async () => {
+  const { tarball = "", folder = "" } = packed.find(({ name }) => name === "create-turnkeep-chat") ?? {};
+  const shipped = (await filesIn(tarball)).filter((file) => file.startsWith("template/"));
+  const known = readTree(root).files.filter((file) => file.startsWith(`${folder}/template/`));
+  expect(shipped.sort()).toEqual(known.map((file) => file.slice(folder.length + 1)).sort());
+  const manifestOf = async (file: string) =>
+    JSON.parse((await execute("tar", ["-xzOf", tarball, `package/${file}`])).output);
+  const versions = (await manifestOf("package.json")).devDependencies;
+  const { dependencies, devDependencies } = await manifestOf("template/package.json");
+  for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+    expect(versions[name], name).toMatch(/^[~^]\d+\.\d+\.\d+$/);
 });
 
 async function filesIn(tarball: string): Promise<string[]> {

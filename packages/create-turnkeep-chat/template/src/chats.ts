@@ -1,6 +1,6 @@
 import { Chat } from "@ai-sdk/react";
 import { lastAssistantMessageIsCompleteWithApprovalResponses as isDecided } from "ai";
-import { type ChatMessage, transport } from "./transport.ts";
+import { type ChatMessage, statusOf, transport } from "./transport.ts";
 
 /** Kept outside of the components: `useChat` stops the answer of a chat that it made when its component goes away. */
 const chats = new Map<string, Chat<ChatMessage>>();
@@ -20,7 +20,10 @@ export function isBusy({ status }: Pick<Chat<ChatMessage>, "status">): boolean {
 /** Shows what the server has, and follows an answer that is being made. Answers where the page before begins. */
 export async function load(chat: Chat<ChatMessage>): Promise<number | undefined> {
   if (isBusy(chat)) return undefined;
-  const { messages, before } = await transport.history(chat.id);
+  const { messages, before } = await transport.history(chat.id).catch((error: unknown) => {
+    if (statusOf(error) === 404 && !isBusy(chat)) chat.messages = [];
+    throw error;
+  });
   // What was said meanwhile is newer than that.
   if (isBusy(chat)) return undefined;
   chat.messages = messages;

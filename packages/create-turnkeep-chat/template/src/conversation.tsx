@@ -1,12 +1,11 @@
 import { type Chat, useChat } from "@ai-sdk/react";
-import { APICallError } from "ai";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isBusy, load } from "./chats.ts";
 import { Composer } from "./composer.tsx";
 import { ContextPanel } from "./context-panel.tsx";
 import { Message } from "./message.tsx";
 import { onOtherTabs, tellTabs } from "./tabs.ts";
-import { type ChatMessage, transport } from "./transport.ts";
+import { type ChatMessage, statusOf, transport } from "./transport.ts";
 
 interface Props {
   readonly chat: Chat<ChatMessage>;
@@ -15,9 +14,7 @@ interface Props {
 }
 
 export function Conversation({ chat, onChange }: Props) {
-  const { messages, status, error, sendMessage, regenerate, stop, addToolApprovalResponse } = useChat({
-    chat,
-  });
+  const { messages, status, error } = useChat({ chat });
   const [draft, setDraft] = useState("");
   const [before, setBefore] = useState<number>();
   const [loadError, setLoadError] = useState<Error>();
@@ -32,9 +29,17 @@ export function Conversation({ chat, onChange }: Props) {
       setLoadError(error as Error);
     }
   }, [chat]);
+  /** A question that was refused is not on the server: it goes back to where it was written. */
+  const recover = useCallback(async () => {
+    const asked = chat.lastMessage;
+    await reload();
+    if (asked?.role === "user" && !chat.messages.some((message) => isSame(message, asked)))
+      setDraft(textOf(asked));
+  }, [chat, reload]);
   const ask = (text: string, messageId?: string) => {
     history.replaceState(null, "", `#${chat.id}`);
-    void sendMessage({ text, ...(messageId !== undefined && { messageId }) });
+    setLoadError(undefined);
+    void chat.sendMessage({ text, ...(messageId !== undefined && { messageId }) });
   };
   const showEarlier = async () => {
     const page = await transport.history(chat.id, { before: before as number });
@@ -49,14 +54,9 @@ export function Conversation({ chat, onChange }: Props) {
     });
   }, [chat, isBegun, reload]);
 
-  // A question that was refused is not on the server: it goes back to where it was written.
   useEffect(() => {
-    if (error === undefined) return;
-    const asked = chat.lastMessage;
-    void reload().then(() => {
-      if (asked?.role === "user" && chat.messages.every(({ id }) => id !== asked.id)) setDraft(textOf(asked));
-    });
-  }, [chat, error, reload]);
+    if (error !== undefined) void recover();
+  }, [error, recover]);
 
   const shownStatus = useRef(status);
   useEffect(() => {
@@ -85,8 +85,8 @@ export function Conversation({ chat, onChange }: Props) {
                 message={message}
                 isBusy={isBusy({ status })}
                 onEdit={(text) => ask(text, message.id)}
-                onRegenerate={() => void regenerate({ messageId: message.id })}
-                onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
+                onRegenerate={() => void chat.regenerate({ messageId: message.id })}
+                onDecide={(id, approved) => void chat.addToolApprovalResponse({ id, approved })}
               />
             ))}
             {status === "submitted" && <p className="note">…</p>}
@@ -94,8 +94,17 @@ export function Conversation({ chat, onChange }: Props) {
         </div>
         {problem && (
           <p className="error" role="alert">
-            {isTooLong(problem) && <strong>Context full. </strong>}
-            {problem.message}
+            {statusOf(problem) === 413 && <strong>Context full. </strong>}
+            {problem.message}{" "}
+            <button
+              type="button"
+              onClick={() => {
+                chat.clearError();
+                void recover();
+              }}
+            >
+              Load again
+            </button>
           </p>
         )}
         <Composer
@@ -103,7 +112,7 @@ export function Conversation({ chat, onChange }: Props) {
           onDraft={setDraft}
           isBusy={isBusy({ status })}
           onSend={(text) => ask(text)}
-          onStop={() => void stop()}
+          onStop={() => void chat.stop()}
         />
       </main>
       <ContextPanel chatId={chat.id} count={messages.length} isBusy={isBusy({ status })} />
@@ -115,6 +124,6 @@ function textOf({ parts }: ChatMessage): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-function isTooLong(error: Error): boolean {
-  return APICallError.isInstance(error) && error.statusCode === 413;
+function isSame(one: ChatMessage, other: ChatMessage): boolean {
+  return one.id === other.id && textOf(one) === textOf(other);
 }
