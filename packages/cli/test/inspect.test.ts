@@ -17,33 +17,13 @@ import { anthropicFormat } from "@turnkeep/formats/anthropic";
 import { createDatabase, startDynamo, startMongo, startRedis } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { main } from "../src/main.ts";
 import { openPlace } from "../src/places/place.ts";
 import { testFolder } from "./folder.ts";
+import { inProcess } from "./in-process.ts";
+import type { Ended } from "./process.ts";
 import { emptyStores } from "./template.ts";
 
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function inspect(...args: string[]): Promise<Ended> {
-  let [out, err] = ["", ""];
-  const status = await main(["inspect", ...args], {
-    env: { NO_COLOR: "1" },
-    isTerminal: false,
-    columns: undefined,
-    program: "",
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { status, out, err };
-}
+const inspect = (...args: string[]): Promise<Ended> => inProcess(["inspect", ...args]);
 
 /** A file with that default export. */
 function exporting(expression: string): string {
