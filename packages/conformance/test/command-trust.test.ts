@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { repeatLine } from "../src/command/repeat-line.ts";
 import { cases } from "../src/index.ts";
-import { builtKit, folderWith } from "./command-folder.ts";
+import { folderWith } from "./command-folder.ts";
 import { runIn } from "./command-run.ts";
 
-let kit = "";
-beforeAll(async () => {
-  kit = await builtKit({ bin: "src/bin.ts" });
-});
+const kit = inject("kit");
 
 /** A harness whose clients do `work` in each update, and which ends by `destroy`. */
 function harnessThat(work: string, destroy = ""): string {

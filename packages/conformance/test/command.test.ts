@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { main } from "../src/command/main.ts";
 import { type ConformanceReport, cases } from "../src/index.ts";
-import { builtKit, folderWith } from "./command-folder.ts";
+import { folderWith } from "./command-folder.ts";
 import { inProcess, runIn, shellIn } from "./command-run.ts";
 
-let kit = "";
-beforeAll(async () => {
-  kit = await builtKit({ bin: "src/bin.ts" });
-});
+const kit = inject("kit");
 
 const good = `import { referenceHarness } from "../../reference.js";
 export default referenceHarness();
@@ -76,7 +73,7 @@ describe("turnkeep-conformance", () => {
     ],
     ["store.cts", 'module.exports = async () => (await import("../../reference.js")).referenceHarness();\n'],
   ])("runs %s", async (name, text) => {
-    const { status, out, err } = await runIn(kit, folderWith(kit, { [name]: text }), [
+    const { status, out, err } = await inProcess(folderWith(kit, { [name]: text }), [
       name,
       "--group",
       "order",
