@@ -97,7 +97,10 @@ const servers: Record<string, () => Promise<Server>> = {
   DynamoDB: () => startDynamo(),
 };
 
-describe.each(Object.keys(servers))("a store in %s", (name) => {
+/** Every adapter is asked for below; the usual run has the two whose servers start soonest. */
+const started = Object.keys(servers).slice(0, process.env.TURNKEEP_THOROUGH ? 4 : 2);
+
+describe.each(started)("a store in %s", (name) => {
   let server: Server;
   beforeAll(async () => {
     server = await (servers[name] as () => Promise<Server>)();
@@ -376,6 +379,17 @@ describe("turnkeep inspect", () => {
     expect(ended).toMatchObject({ status: 2, out: "" });
     expect(ended.err).toMatch(text);
     expect(ended.err).not.toContain("hidden-word");
+  });
+
+  it.each([
+    ["postgres://u:p@127.0.0.1:1/db", "postgresStore"],
+    ["redis://127.0.0.1:1", "redisStore"],
+    ["mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100", "mongoStore"],
+    ["http://key:secret@127.0.0.1:1", "dynamoStore"],
+  ])("asks at %s by %s", async (address, store) => {
+    const { status, err } = await inspect("--store", address);
+    expect(status).toBe(1);
+    expect(err).toMatch(new RegExp(`^turnkeep: STORE_UNAVAILABLE: ${store}: `));
   });
 
   it("takes a file that exports a store, or a function that makes one, also an async one", async () => {
