@@ -105,7 +105,7 @@ export default referenceHarness();
     const read = (name: string) => readFileSync(join(folder, "out", name), "utf8");
 
     expect(
-      (await runIn(kit, folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status,
+      (await inProcess(folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status,
     ).toBe(1);
     const failed = JSON.parse(read("report.json")) as ConformanceReport & { versions: object };
     expect(failed).toMatchObject({ ok: false, capabilities: { list: false }, counts: { failed: 1 } });
@@ -122,7 +122,7 @@ export default referenceHarness();
     expect(member).not.toHaveProperty("error");
     expect(read("badge.svg")).toContain("<title>turnkeep store: 1 failed</title>");
 
-    expect((await runIn(kit, folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
+    expect((await inProcess(folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
     const part = cases.filter(({ group }) => group === "order").length;
     expect(read("badge.svg")).toContain(`turnkeep store: ${part} of ${cases.length} cases passed`);
   });
