@@ -24,7 +24,7 @@ function publicManifest(name: string, more: Json = {}): Json {
     bugs: `${page}/issues`,
     repository: { ...repository, directory },
     engines: { node: ">=20.19" },
-    files: ["dist", "README.md", "CHANGELOG.md"],
+    files: ["dist", "README.md", "AGENTS.md", "CHANGELOG.md"],
     exports: { ".": { source: "./src/index.ts", ...built }, "./package.json": "./package.json" },
     scripts,
     publishConfig: {
@@ -64,6 +64,12 @@ export function soundTree(): Record<string, string | Json> {
     "packages/core/package.json": publicManifest("@turnkeep/core", { devDependencies: tests }),
     "packages/core/README.md":
       "# Core\n\n[The sources](src/index.ts), [all](../../README.md) and [below](#to-begin).\n\n## To `begin`\n",
+    "llms.txt": ["core", "formats", "store-sql"]
+      .map((name) => `- [One](packages/${name}/README.md)\n`)
+      .join(""),
+    ...Object.fromEntries(
+      ["core", "formats", "store-sql"].map((name) => [`packages/${name}/AGENTS.md`, "How to use it.\n"]),
+    ),
     "packages/core/src/index.ts": 'export { one } from "./one.ts";\n',
     "packages/core/src/one.ts": "export const one = 1;\n",
     "packages/core/test/one.test.ts":

@@ -254,7 +254,22 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     }),
     /tooling\/servers\/package\.json has no script "check" that begins with tsc/,
   ],
-  ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
+  [
+    "publicPackagesAreComplete",
+    "no README",
+    (tree) => {
+      remove("packages/formats/README.md")(tree);
+      tree["llms.txt"] = (tree["llms.txt"] as string).replace("- [One](packages/formats/README.md)\n", "");
+    },
+    /has no README\.md/,
+  ],
+  ["publicPackagesAreComplete", "no AGENTS.md", remove("packages/formats/AGENTS.md"), /has no AGENTS\.md/],
+  [
+    "documentsAreListed",
+    "a guide that llms.txt leaves out",
+    write("docs/a.md", "A.\n"),
+    /does not list docs\/a\.md/,
+  ],
   [
     "publicPackagesAreComplete",
     "another license",
@@ -352,8 +367,8 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
   [
     "linksLeadSomewhere",
     "a file that is not in the repository",
-    write("llms.txt", "- [Two](https://github.com/fixture/fixture/blob/main/docs/two.md)\n"),
-    /llms\.txt links to https:.*two\.md, which is not there/,
+    write("NOTES.md", "- [Two](https://github.com/fixture/fixture/blob/main/docs/two.md)\n"),
+    /NOTES\.md links to https:.*two\.md, which is not there/,
   ],
   [
     "linksLeadSomewhere",

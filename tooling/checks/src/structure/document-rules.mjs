@@ -34,6 +34,25 @@ export function storesAreListed(tree) {
 }
 
 /**
+ * `llms.txt` leads to every document that users read: the guides and the README of each public package.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function documentsAreListed(tree) {
+  const list = "llms.txt";
+  if (!tree.files.includes(list)) return [`There is no ${list}.`];
+  const readmes = new Set(
+    tree.packages
+      .filter(({ manifest }) => manifest.private !== true)
+      .map(({ folder }) => `${folder}/README.md`),
+  );
+  const text = tree.read(list);
+  return tree.files
+    .filter((file) => (/^docs\/[^/]+\.md$/.test(file) || readmes.has(file)) && !text.includes(`](${file})`))
+    .map((file) => `${list} does not list ${file}.`);
+}
+
+/**
  * A link of a document leads to what is there: to a file or folder of the repository, or to one by the repository's own
  * address. A path is relative to the document: only so does a registry, which shows a package's README by its `repository` and
  * `directory`, lead to the same place.

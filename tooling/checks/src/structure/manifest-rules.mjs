@@ -15,6 +15,7 @@ export function publicPackagesAreComplete(tree) {
       /** @type {[holds: boolean, complaint: string][]} */
       const checks = [
         [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
+        [tree.files.includes(`${folder}/AGENTS.md`), `${folder} has no AGENTS.md for those who use it.`],
         [manifest.license === "MIT", `${at} does not say "license": "MIT".`],
         [typeof manifest.description === "string", `${at} has no description.`],
         [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
@@ -50,7 +51,7 @@ export function publicPackagesAreFound(tree) {
       const at = `${folder}/package.json`;
       const own = { ...repository, directory: folder };
       const home = `${page}/tree/main/${folder}#readme`;
-      const shipped = ["README.md", "CHANGELOG.md"];
+      const shipped = ["README.md", "AGENTS.md", "CHANGELOG.md"];
       /** @type {[holds: boolean, complaint: string][]} */
       const checks = [
         [isDeepStrictEqual(manifest.repository, own), `${at}: repository must be ${JSON.stringify(own)}.`],
