@@ -50,7 +50,7 @@ async function fill(store: ChatMemoryStore): Promise<void> {
   const memory = memories.get("ann/1");
   await memory.add(system("Be brief."), user("First question"), assistant("First answer"));
   const [wrong] = await memory.add(user("Mistaken"));
-  await memory.rewind(wrong as string);
+  await memory.rewind(wrong);
   await memory.add(user("Second question"), toolCall("c1", "weather", { city: "Oslo" }));
   await memory.add(toolResult("c1", "weather", "4 °C"));
   await memories.get("bob/1").add(user("Hello"));
@@ -200,7 +200,7 @@ describe("turnkeep inspect", () => {
       window: { maxTokens: 1_000, counter },
     });
     const [first] = await memory.add(user("Long story"), assistant("Indeed"));
-    await memory.compact({ through: first as string, replacement: user("In short") });
+    await memory.compact({ through: first, replacement: user("In short") });
     const { out } = await inspect("--store", placeOf(store), "m");
     expect(out).toContain("in memory   2 messages, 14 tokens by letters\n");
     expect(out).toMatch(/^1 {2}evicted .* 7 {2}user {7}Long story$/m);

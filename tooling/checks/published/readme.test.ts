@@ -7,15 +7,16 @@ import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject, packed } from "./in-project.ts";
 
-/** For users of other libraries: every block in them is a program. */
-const guides = readdirSync(join(root, "docs"))
-  .filter((file) => /^coming-from-.*\.md$/.test(file))
+const documentsOfDocs = readdirSync(join(root, "docs"))
+  .filter((file) => file.endsWith(".md"))
   .map((file) => `docs/${file}`);
+/** For users of other libraries: every block in them is a program. */
+const guides = documentsOfDocs.filter((file) => file.startsWith("docs/coming-from-"));
 
 type Example = ReturnType<typeof examplesOf>[number];
 
-/** Each guide installs the library that its users come from. Their types are checked at every run. */
-const run = process.env.TURNKEEP_THOROUGH ? guides : [];
+/** Each guide for others installs the library that its users come from. The types of all are checked at every run. */
+const run = process.env.TURNKEEP_THOROUGH ? documentsOfDocs : [];
 const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${folder}/README.md`), ...run]
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
