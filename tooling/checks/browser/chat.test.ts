@@ -160,7 +160,7 @@ test("stop ends the answer on the server", async () => {
   expect(answer).not.toContain("the end");
 });
 
-test("an answer is made anew, and an edited question is answered anew", async () => {
+test("an answer is made anew, an edited question is answered anew, and each version comes back", async () => {
   const tab = await Tab.open(ann, server.url);
   await tab.ask("Hello");
   await tab.shows(helpEnds);
@@ -182,10 +182,18 @@ test("an answer is made anew, and an edited question is answered anew", async ()
   await tab.rests();
   await tab.page.reload();
   await tab.shows("You said: “Good morning”");
-  expect((await tab.messages()).map((message) => message.slice(0, 30))).toEqual([
-    "user: Good morning",
-    "assistant: You said: “Good mor",
-  ]);
+  const beginnings = async (): Promise<string[]> =>
+    (await tab.messages()).map((message) => message.slice(0, 30));
+  const edited = ["user: Good morning", "assistant: You said: “Good mor"];
+  expect(await beginnings()).toEqual(edited);
+  await tab.shows("2 of 2");
+  await tab.button("Version before").click();
+  await tab.shows("1 of 2");
+  await tab.shows("You said: “Hello”");
+  expect(await tab.page.getByText(" of 2").allTextContents()).toEqual(["1 of 2", "2 of 2"]);
+  await tab.button("Version after").first().click();
+  await tab.shows("You said: “Good morning”");
+  expect(await beginnings()).toEqual(edited);
 });
 
 test("what is approved in two tabs at once is carried out once", async () => {

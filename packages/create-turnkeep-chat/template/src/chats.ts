@@ -1,4 +1,5 @@
 import { Chat } from "@ai-sdk/react";
+import type { MessagePage } from "@turnkeep/ai-sdk/client";
 import { lastAssistantMessageIsCompleteWithApprovalResponses as isDecided } from "ai";
 import { type ChatMessage, statusOf, transport } from "./transport.ts";
 
@@ -17,16 +18,16 @@ export function isBusy({ status }: Pick<Chat<ChatMessage>, "status">): boolean {
   return status === "submitted" || status === "streaming";
 }
 
-/** Shows what the server has, and follows an answer that is being made. Answers where the page before begins. */
-export async function load(chat: Chat<ChatMessage>): Promise<number | undefined> {
+/** Shows what the server has, and follows an answer that is being made; nothing while this tab has one made. */
+export async function load(chat: Chat<ChatMessage>): Promise<MessagePage<ChatMessage> | undefined> {
   if (isBusy(chat)) return undefined;
-  const { messages, before } = await transport.history(chat.id).catch((error: unknown) => {
+  const page = await transport.history(chat.id).catch((error: unknown) => {
     if (statusOf(error) === 404 && !isBusy(chat)) chat.messages = [];
     throw error;
   });
   // What was said meanwhile is newer than that.
   if (isBusy(chat)) return undefined;
-  chat.messages = messages;
-  if (messages.at(-1)?.metadata?.status === "streaming") void chat.resumeStream();
-  return before;
+  chat.messages = page.messages;
+  if (page.messages.at(-1)?.metadata?.status === "streaming") void chat.resumeStream();
+  return page;
 }

@@ -4,10 +4,13 @@ import type { ChatMessage } from "./transport.ts";
 
 interface Props {
   readonly message: ChatMessage;
+  /** What else stood in its place, if it was edited or answered again. */
+  readonly versions: { readonly ids: readonly string[]; readonly shown: number } | undefined;
   readonly isBusy: boolean;
   readonly onEdit: (text: string) => void;
   readonly onRegenerate: () => void;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
+  readonly onVersion: (versionId: string) => void;
 }
 
 type Part = ChatMessage["parts"][number];
@@ -19,7 +22,8 @@ const notes: Readonly<Record<string, string>> = {
   interrupted: "This answer was cut off.",
 };
 
-export function Message({ message, isBusy, onEdit, onRegenerate, onDecide }: Props) {
+export function Message(props: Props) {
+  const { message, isBusy, onEdit, onRegenerate, onDecide } = props;
   const { role, parts, metadata } = message;
   const { status = "", usage } = metadata ?? {};
   const note = notes[status];
@@ -55,6 +59,7 @@ export function Message({ message, isBusy, onEdit, onRegenerate, onDecide }: Pro
       ))}
       {note && <p className="note">{note}</p>}
       <p className="actions">
+        <Versions {...props} />
         {usage && (
           <span>
             {usage.inputTokens} + {usage.outputTokens} tokens
@@ -71,6 +76,30 @@ export function Message({ message, isBusy, onEdit, onRegenerate, onDecide }: Pro
         )}
       </p>
     </article>
+  );
+}
+
+function Versions({ versions, isBusy, onVersion }: Props) {
+  if (versions === undefined) return null;
+  const { ids, shown } = versions;
+  const button = (label: string, sign: string, id: string | undefined) => (
+    <button
+      type="button"
+      aria-label={label}
+      disabled={isBusy || id === undefined}
+      onClick={() => id !== undefined && onVersion(id)}
+    >
+      {sign}
+    </button>
+  );
+  return (
+    <>
+      {button("Version before", "‹", ids[shown - 1])}
+      <span>
+        {shown + 1} of {ids.length}
+      </span>
+      {button("Version after", "›", ids[shown + 1])}
+    </>
   );
 }
 

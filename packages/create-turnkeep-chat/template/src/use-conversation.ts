@@ -1,0 +1,101 @@
+import { type Chat, useChat } from "@ai-sdk/react";
+import type { MessagePage } from "@turnkeep/ai-sdk/client";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { load } from "./chats.ts";
+import { onOtherTabs, tellTabs } from "./tabs.ts";
+import { type ChatMessage, transport } from "./transport.ts";
+
+/** A chat as its page shows it, and what can be done with it. `onChange` is told whenever an answer begins or ends. */
+export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
+  const { messages, status, error } = useChat({ chat });
+  const [draft, setDraft] = useState("");
+  const [{ before, versions = {} }, setPage] = useState<Omit<MessagePage<ChatMessage>, "messages">>({});
+  const [loadError, setLoadError] = useState<Error>();
+  const isBegun = location.hash.slice(1) === chat.id;
+
+  const reload = useCallback(async () => {
+    try {
+      const page = await load(chat);
+      if (page !== undefined) setPage(page);
+      setLoadError(undefined);
+    } catch (error) {
+      setLoadError(error as Error);
+    }
+  }, [chat]);
+
+  /** A question that was refused is not on the server: it goes back to where it was written. */
+  const recover = useCallback(async () => {
+    const asked = chat.lastMessage;
+    await reload();
+    if (asked?.role === "user" && !chat.messages.some((message) => isSame(message, asked)))
+      setDraft(textOf(asked));
+  }, [chat, reload]);
+
+  useEffect(() => {
+    if (isBegun) void reload();
+    return onOtherTabs((id) => {
+      if (isBegun && (id ?? chat.id) === chat.id) void reload();
+    });
+  }, [chat, isBegun, reload]);
+
+  useEffect(() => {
+    if (error !== undefined) void recover();
+  }, [error, recover]);
+
+  const shownStatus = useRef(status);
+  useEffect(() => {
+    if (shownStatus.current === status) return;
+    shownStatus.current = status;
+    tellTabs(chat.id);
+    onChange();
+    if (status !== "ready") return;
+    // What was edited or answered again has versions now.
+    void transport.history(chat.id).then(setPage, () => undefined);
+    // The title of a chat is made when its first answer is stored.
+    const later = setTimeout(onChange, 1_000);
+    return () => clearTimeout(later);
+  }, [chat, status, onChange]);
+
+  return {
+    messages,
+    status,
+    versions,
+    problem: error ?? loadError,
+    draft,
+    setDraft,
+    hasEarlier: before !== undefined,
+    ask(text: string, messageId?: string) {
+      history.replaceState(null, "", `#${chat.id}`);
+      setLoadError(undefined);
+      void chat.sendMessage({ text, ...(messageId !== undefined && { messageId }) });
+    },
+    async showVersion(versionId: string) {
+      try {
+        const page = await transport.restoreVersion(chat.id, versionId);
+        chat.messages = page.messages;
+        setPage(page);
+        tellTabs(chat.id);
+        onChange();
+      } catch (error) {
+        setLoadError(error as Error);
+      }
+    },
+    async showEarlier() {
+      const page = await transport.history(chat.id, { before: before as number });
+      chat.messages = [...page.messages, ...chat.messages];
+      setPage({ before: page.before, versions: { ...page.versions, ...versions } });
+    },
+    loadAgain() {
+      chat.clearError();
+      void recover();
+    },
+  };
+}
+
+function textOf({ parts }: ChatMessage): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+function isSame(one: ChatMessage, other: ChatMessage): boolean {
+  return one.id === other.id && textOf(one) === textOf(other);
+}
