@@ -53,7 +53,7 @@ test("a first question is answered word by word, and its chat has a title", asyn
   await tab.shows(helpEnds);
   await tab.rests();
   await tab.page.locator(".sidebar a", { hasText: "Hello" }).waitFor();
-  await tab.shows("of 16,000 tokens");
+  await tab.explains("of 16,000 tokens");
   expect(await tab.messages()).toEqual([
     "user: Hello",
     expect.stringMatching(/^assistant: You said: “Hello”\. .* a real model answers\.$/),
@@ -186,13 +186,15 @@ test("an answer is made anew, an edited question is answered anew, and each vers
     (await tab.messages()).map((message) => message.slice(0, 30));
   const edited = ["user: Good morning", "assistant: You said: “Good mor"];
   expect(await beginnings()).toEqual(edited);
-  await tab.shows("2 of 2");
+  // An answer that is made anew stands behind its question, asked once more.
+  await tab.shows("3 of 3");
   await tab.button("Version before").click();
-  await tab.shows("1 of 2");
+  await tab.shows("2 of 3");
   await tab.shows("You said: “Hello”");
-  expect(await tab.page.getByText(" of 2").allTextContents()).toEqual(["1 of 2", "2 of 2"]);
-  await tab.button("Version after").first().click();
+  await tab.explains("You said: “Hello”");
+  await tab.button("Version after").click();
   await tab.shows("You said: “Good morning”");
+  await tab.explains("You said: “Good morning”");
   expect(await beginnings()).toEqual(edited);
 });
 

@@ -34,9 +34,14 @@ export class Tab {
     await this.composer.press("Enter");
   }
 
-  /** Waits until the page shows this text. */
+  /** Waits until the chat shows this text. */
   async shows(text: string): Promise<void> {
-    await this.page.getByText(text).first().waitFor();
+    await this.page.locator("main").getByText(text).first().waitFor();
+  }
+
+  /** Waits until the panel beside it does. */
+  async explains(text: string): Promise<void> {
+    await this.page.locator(".context").getByText(text).first().waitFor();
   }
 
   /** Waits until the box for a message holds this text. */

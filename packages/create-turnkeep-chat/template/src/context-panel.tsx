@@ -3,20 +3,20 @@ import type { Context } from "./context.ts";
 
 interface Props {
   readonly chatId: string;
-  /** How many messages are shown. */
-  readonly count: number;
+  /** The id of the newest message: with it changes what the model is shown. */
+  readonly newest: string | undefined;
   readonly isBusy: boolean;
 }
 
 /** What the model is shown of the chat, and how much of the budget that takes. */
-export function ContextPanel({ chatId, count, isBusy }: Props) {
+export function ContextPanel({ chatId, newest, isBusy }: Props) {
   const [context, setContext] = useState<Context>();
   useEffect(() => {
-    if (count === 0 || isBusy) return;
+    if (newest === undefined || isBusy) return;
     void fetch(`/api/context/${chatId}`).then(async (response) => {
       if (response.ok) setContext(await response.json());
     });
-  }, [chatId, count, isBusy]);
+  }, [chatId, newest, isBusy]);
   if (context === undefined) return <aside className="context" />;
   const { tokens, maxTokens, messages } = context;
   return (

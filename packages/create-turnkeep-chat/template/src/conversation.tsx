@@ -58,7 +58,7 @@ export function Conversation({ chat, onChange }: Props) {
           onStop={() => void chat.stop()}
         />
       </main>
-      <ContextPanel chatId={chat.id} count={messages.length} isBusy={busy} />
+      <ContextPanel chatId={chat.id} newest={messages.at(-1)?.id} isBusy={busy} />
     </>
   );
 }
