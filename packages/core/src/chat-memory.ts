@@ -15,6 +15,9 @@ import type { MessageFormat } from "./message-format.ts";
 
 declare const entryBrand: unique symbol;
 
+/** One value for each message: `[Value]` for one, `Value[]` for a list that is spread. */
+export type Each<Messages extends unknown[], Value> = { [Place in keyof Messages]: Value };
+
 /** A message with your own id, the model and the tools that it was made with, or when it was said. Made by {@link entry}. */
 export interface Entry<M> {
   readonly [entryBrand]: true;
@@ -78,6 +81,7 @@ export interface MemoryTransaction<M> {
    * Collects messages; returns their ids. A system message that turns out to be stored already is not added, so the id
    * returned for it belongs to no message.
    */
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Each<Messages, string>;
   add(...messages: (M | Entry<M>)[]): string[];
   /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
   instruct(message: M | Entry<M>): string;
@@ -124,8 +128,8 @@ export interface ChatMemory<M> {
   /** How the messages are read and stored; `modelMessageFormat` if none was given. */
   readonly format: MessageFormat<M>;
   /**
-   * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order. Without arguments it does
-   * nothing. Messages are copied. If others write at the same time, the add is repeated on the new state until
+   * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order and one for each: of
+   * `const [id] = await memory.add(message)`, `id` is a string. Without arguments it does nothing. Messages are copied. If others write at the same time, the add is repeated on the new state until
    * `timeoutMs` is over; to pass a signal, use {@link ChatMemory.transaction}. If the add makes a summary due
    * (`window.summarize`), it waits for that summary; a summary that fails is an event, not an error.
    *
@@ -138,6 +142,8 @@ export interface ChatMemory<M> {
    * `VERSION_CONFLICT` (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an
    * invalid number).
    */
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Promise<Each<Messages, string>>;
+  // For lists of which only the program knows how many they hold: `...(isNew ? [prompt] : [])`.
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   /**
    * Makes a system message the prompt, whatever `systemMessages` says: the one before is superseded, and the view begins
@@ -257,7 +263,7 @@ export interface ChatMemory<M> {
    * import { createChatMemory, user } from "@turnkeep/core";
    *
    * const memory = createChatMemory();
-   * const [questionId = ""] = await memory.add(user("What is a fjrod?"));
+   * const [questionId] = await memory.add(user("What is a fjrod?"));
    * await memory.transaction((edit) => {
    *   edit.rewind(questionId);
    *   edit.add(user("What is a fjord?"));
@@ -359,7 +365,7 @@ export interface ChatMemory<M> {
    * import { assistant, type ChatMemory, type ModelMessage, user } from "@turnkeep/core";
    *
    * async function answer(memory: ChatMemory<ModelMessage>, ask: (messages: ModelMessage[]) => Promise<string>) {
-   *   const [question = ""] = await memory.add(user("What is a fjord?"));
+   *   const [question] = await memory.add(user("What is a fjord?"));
    *   const mustExist = await memory.anchor(question);
    *   const text = await ask(await memory.messages()); // may take minutes
    *   await memory.transaction((transaction) => transaction.add(assistant(text)), { mustExist });

@@ -56,11 +56,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ window: { maxTokens: 5 } }),
-    "window.counter must be a TokenCounter; it is undefined.",
+    'window.maxTokens needs a window.counter: await tokenCounter("gpt-4o"), or await boundCounter("anthropic"), of @turnkeep/tokens.',
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, counter: {} } }),
-    "window.counter must be a TokenCounter; it is an object.",
+    'window.counter must be a TokenCounter, such as await tokenCounter("gpt-4o") of @turnkeep/tokens; it is an object.',
   ],
   [
     () => createChatMemory({ window: { maxTokens: 5, counter: { name: "", count: () => 1 } } }),

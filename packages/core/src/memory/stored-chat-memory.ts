@@ -1,6 +1,7 @@
 import type {
   CalibrateOptions,
   ChatMemory,
+  Each,
   Entry,
   MemoryTransaction,
   ShrinkOptions,
@@ -67,6 +68,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }
 
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Promise<Each<Messages, string>>;
+  add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     this.#session.checkOpen();
     const prepared = this.#changes.prepare(messages);
