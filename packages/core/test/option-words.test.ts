@@ -412,11 +412,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.history?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.history?.({ cursor: "a" }),
-    'history\'s argument takes before, after, order, limit, states, ids, signal; it was given "cursor".',
+    'history\'s argument takes before, after, order, limit, states, ids, branches, signal; it was given "cursor".',
   ],
   [
     ({ memory }) => memory.historyPages?.({ cursor: "a" }).next?.(),
-    'history\'s argument takes before, after, order, limit, states, ids, signal; it was given "cursor".',
+    'history\'s argument takes before, after, order, limit, states, ids, branches, signal; it was given "cursor".',
   ],
   [({ memory }) => memory.messages?.(5), "messages' argument must be an object of options; it is 5."],
   [

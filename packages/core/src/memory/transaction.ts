@@ -94,6 +94,10 @@ class Collection<M> {
         checkMessageId(messageId);
         this.#take(changes.rewind(messageId));
       },
+      restore: (messageId) => {
+        checkMessageId(messageId);
+        this.#take(changes.restore(messageId));
+      },
       compact: (request) => {
         const change = changes.compact(request);
         this.#take(change);
