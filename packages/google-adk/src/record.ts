@@ -40,8 +40,9 @@ export function stateOf({ deltas }: SessionRecord): Values {
   return Object.assign(noValues(), ...deltas.map((delta) => scopesOf(delta).session));
 }
 
-/** The part of a session's events that was asked for. */
+/** The part of a session's events that was asked for: the newest ones, those behind the last that is as old as a time. */
 export function recentOf(events: Event[], { afterTimestamp, numRecentEvents }: GetSessionConfig): Event[] {
-  const after = afterTimestamp ? events.filter(({ timestamp }) => timestamp > afterTimestamp) : events;
+  const isOlder = ({ timestamp }: Event): boolean => afterTimestamp !== undefined && timestamp <= afterTimestamp;
+  const after = events.slice(events.findLastIndex(isOlder) + 1);
   return numRecentEvents ? after.slice(-numRecentEvents) : after;
 }

@@ -94,6 +94,7 @@ describe("a session", () => {
     expect(await times({ numRecentEvents: 2 })).toEqual([200, 300]);
     expect(await times({ afterTimestamp: 100 })).toEqual([200, 300]);
     expect(await times({ afterTimestamp: 100, numRecentEvents: 1 })).toEqual([300]);
+    expect(await times({ afterTimestamp: 300 })).toEqual([]);
     const config = { numRecentEvents: 1 };
     expect((await service.getSession({ ...names, config }))?.state).toEqual({
       city: "Oslo",

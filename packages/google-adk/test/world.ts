@@ -8,9 +8,8 @@ import {
   LlmAgent,
   type LlmRequest,
   type LlmResponse,
-  LogLevel,
   Runner,
-  setLogLevel,
+  setLogger,
 } from "@google/adk";
 import { inMemoryStore, type ProviderProfile } from "@turnkeep/core";
 import { geminiFormat } from "@turnkeep/formats/gemini";
@@ -19,7 +18,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { TurnkeepPlugin, TurnkeepSessionService, type TurnkeepSessionServiceOptions } from "../src/index.ts";
 
-setLogLevel(LogLevel.ERROR);
+setLogger(null);
 
 export type Contents = LlmRequest["contents"];
 export type Parts = NonNullable<Contents[number]["parts"]>;
