@@ -59,6 +59,29 @@ export const brokenExpiry: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "leaves expired memories among an owner's newest",
+    caughtBy: ["ttl", absent],
+    wrap: (base, { memories }) => ({
+      async listMemories(query, options) {
+        if (query.order !== "newest") return base.listMemories(query, options);
+        const found = [...memories].filter(([, { owner }]) => owner === query.owner);
+        return { memories: found.map(([memoryId, { updatedAt }]) => ({ memoryId, updatedAt })) };
+      },
+    }),
+  },
+  {
+    fault: "keeps the data of an earlier life",
+    caughtBy: ["ttl", "an earlier life never shows in a later one"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const { data } = memories.get(id) ?? {};
+        await base.updateMessages(id, update, options);
+        const memory = memories.get(id);
+        if (memory !== undefined && update.expected === null && data !== undefined) memory.data ??= data;
+      },
+    }),
+  },
+  {
     fault: "takes an expired memory for a rival of a beginning that contradicts itself",
     caughtBy: ["ttl", absent],
     wrap: (base, { memories }) => ({

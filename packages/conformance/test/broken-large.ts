@@ -3,6 +3,8 @@ import { conflictError, throwIfAborted } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { applied, type Database, roundTrip } from "./reference-store.ts";
 
+const appliedWhole = "a large update is applied whole, and leaves as it was what it does not name";
+
 function isLarge({ append, replace, move }: MemoryUpdate): boolean {
   return append.length + replace.length + move.length >= 100;
 }
@@ -132,7 +134,7 @@ export const brokenLarge: readonly BrokenStore[] = [
   },
   {
     fault: "forgets the head with a large update that brings none",
-    caughtBy: ["atomicity", "a large update is applied whole, and leaves as it was what it does not name"],
+    caughtBy: ["atomicity", appliedWhole],
     wrap: (base, { memories }) => ({
       async updateMessages(id, update, options) {
         await base.updateMessages(id, update, options);
@@ -145,11 +147,55 @@ export const brokenLarge: readonly BrokenStore[] = [
   },
   {
     fault: "forgets the new metas of what a large update replaces",
-    caughtBy: ["atomicity", "a large update is applied whole, and leaves as it was what it does not name"],
+    caughtBy: ["atomicity", appliedWhole],
     wrap: (base) => ({
       async updateMessages(id, update, options) {
         const replace = isLarge(update) ? update.replace.map(({ meta: _, ...bare }) => bare) : update.replace;
         await base.updateMessages(id, { ...update, replace }, options);
+      },
+    }),
+  },
+  {
+    fault: "forgets the data that a large update brings",
+    caughtBy: ["atomicity", appliedWhole],
+    wrap: (base) => ({
+      async updateMessages(id, { data, ...update }, options) {
+        const stays = isLarge(update) || data === undefined;
+        await base.updateMessages(id, stays ? update : { ...update, data }, options);
+      },
+    }),
+  },
+  {
+    fault: "forgets the data with a large update that brings none",
+    caughtBy: ["atomicity", appliedWhole],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        const memory = memories.get(id);
+        if (memory !== undefined && isLarge(update) && update.data === undefined) delete memory.data;
+      },
+    }),
+  },
+  {
+    fault: "keeps the owner with a large update that names another",
+    caughtBy: ["atomicity", appliedWhole],
+    wrap: (base) => ({
+      async updateMessages(id, { owner, ...update }, options) {
+        const stays = owner === undefined || (isLarge(update) && update.expected !== null);
+        await base.updateMessages(id, stays ? update : { ...update, owner }, options);
+      },
+    }),
+  },
+  {
+    fault: "writes the data of a large update before it looks at the rest",
+    caughtBy: ["errors", "a large update that contradicts what is stored is refused"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const memory = memories.get(id);
+        if (memory?.version === update.expected && isLarge(update) && update.data !== undefined) {
+          memory.data = update.data;
+        }
+        await base.updateMessages(id, update, options);
       },
     }),
   },

@@ -118,6 +118,18 @@ export const brokenLists: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "goes on after the id as JSON writes it, among the newest",
+    caughtBy: ["list", "a page may end with any id"],
+    wrap: (base) => ({
+      async listMemories(query, options) {
+        const page = await base.listMemories(query, options);
+        const last = page.memories.at(-1)?.memoryId ?? "";
+        const isBare = JSON.stringify(last) === `"${last}"`;
+        return query.order !== "newest" || isBare ? page : { memories: page.memories };
+      },
+    }),
+  },
+  {
     fault: "gives a full page a cursor though nothing follows",
     caughtBy: ["list", everyPage],
     wrap: (base) => ({

@@ -2,6 +2,7 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectSettled } from "../support/expect.ts";
 import { largeUpdate } from "../support/large.ts";
+import { expectListed } from "../support/listed.ts";
 import { race, turns } from "../support/races.ts";
 import { expectAppliedOnce, expectOneWins } from "../support/rivals.ts";
 import { sentences } from "../support/sentences.ts";
@@ -15,9 +16,12 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
       heavy: true,
       async run(context) {
         const memory = context.memory();
-        await memory.commit({ append: 200, head: "1", owner: context.unique() });
-        await memory.send(largeUpdate(memory, "first"));
+        const [owner, other] = [context.unique(), context.unique()];
+        await memory.commit({ append: 200, head: "1", data: "1", owner });
+        await memory.send(largeUpdate(memory, "first", { data: "2", owner: other }));
         await memory.check("after a large update");
+        await expectListed("the list of the owner before", context.store, { owner }, []);
+        await expectListed("the list of its new owner", context.store, { owner: other }, [memory]);
         await memory.send(largeUpdate(memory, "second", { head: undefined }));
         await memory.check("after a large update without head", context.other);
         await memory.send(largeUpdate(memory, "third", { head: undefined, move: [] }));
@@ -137,9 +141,9 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
       heavy: true,
       async run(context) {
         const memory = context.memory();
-        await memory.commit({ append: 200, head: "1", nextSeq: 210 });
+        await memory.commit({ append: 200, head: "1", data: "1", nextSeq: 210 });
         await memory.commit({ move: [{ seq: 200, to: "removed" }] });
-        const good = largeUpdate(memory, "good");
+        const good = largeUpdate(memory, "good", { data: JSON.stringify("x".repeat(8000)) });
         const contradictions: readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] = [
           ["a new message at a seq that was passed over", { append: [memory.message(205), ...good.append] }],
           ["a nextSeq that goes back", { append: [], nextSeq: 209 }],

@@ -23,10 +23,11 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
       const ids = [...new Set(pieces.map((piece) => `${piece}${unique}${piece}`))];
       const memories = await Promise.all(ids.map(async (id) => context.memory(await context.claim(id))));
       await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
-      for (const limit of [1, 7]) {
-        const what = `the pages of ${limit} of memories with every kind of id`;
-        await expectListed(what, context.store, { owner, limit }, memories);
-      }
+      for (const order of context.capabilities.newest ? (["stored", "newest"] as const) : [undefined])
+        for (const limit of [1, 7]) {
+          const what = `the pages of ${limit} of memories with every kind of id, in the order ${order}`;
+          await expectListed(what, context.store, { owner, limit, order }, memories);
+        }
     },
   },
   {

@@ -21,7 +21,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       inTime(context, async (life) => {
         const { memory, owner } = life;
         const secret = context.unique();
-        await life.write({ append: [{ payload: `"${secret}"` }, {}, {}], owner, head: "1" });
+        await life.write({ append: [{ payload: `"${secret}"` }, {}, {}], owner, head: "1", data: "1" });
         const last = await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
         await life.check("before it expires");
         const late = memory.update({ append: 1 });
@@ -112,7 +112,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       inTime(context, async (life) => {
         const { memory, owner } = life;
         const early = ["e1", "e2", "e3"].map((id) => ({ id, payload: '"earlier"' }));
-        await life.write({ append: early, owner, head: '"earlier"' });
+        await life.write({ append: early, owner, head: '"earlier"', data: '"earlier"' });
         await life.write({ append: 3, move: [1, 4].map((seq) => ({ seq, to: "evicted" })) });
         const stale = memory.update({ append: 1 });
         await life.expire();

@@ -64,6 +64,7 @@ export async function expectUnlisted(
 ): Promise<void> {
   if (!store.capabilities.list) return;
   await expectListed(`the owner's list ${what}`, store, { owner }, []);
+  if (store.capabilities.newest) await expectNewest(`the owner's newest ${what}`, store, { owner }, []);
   const entry = await listed(store, undefined, id);
   expectEqual(`what everybody's list says of the memory ${what}`, entry, undefined);
 }
