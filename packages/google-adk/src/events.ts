@@ -18,11 +18,6 @@ export function eventOf(members: Event): Event {
   return { ...createEvent(members), timestamp: members.timestamp };
 }
 
-/** An event of a memory is frozen, and ADK writes into its own. */
-export function copyOf(event: Event): Event {
-  return eventOf(structuredClone({ ...event }) as Event);
-}
-
 /** An event that says nothing: it holds what was set in a state. */
 export function stateEvent(stateDelta: Record<string, unknown>): Event {
   return eventOf({

@@ -1,6 +1,5 @@
 import type { Event, GetSessionConfig } from "@google/adk";
 import type { ChatMemory } from "@turnkeep/core";
-import { copyOf } from "./events.ts";
 import { noValues, scopesOf, type Values } from "./shared-state.ts";
 
 /** Begins the ids of entries that set something in a session's state and are none of its events. */
@@ -25,10 +24,10 @@ export async function recordOf(memory: ChatMemory<Event>, after = 0): Promise<Se
   let seq = after;
   for await (const page of memory.historyPages({ after, states: ["live", "evicted"], limit: 1000 })) {
     for (const error of page.errors) throw error;
+    // A history decodes its messages anew, so that they are the caller's.
     for (const { id, message, seq: at } of page.messages) {
-      const event = copyOf(message);
-      if (!id.startsWith(hiddenPrefix)) events.push(event);
-      deltas.push(event.actions.stateDelta);
+      if (!id.startsWith(hiddenPrefix)) events.push(message);
+      deltas.push(message.actions.stateDelta);
       seq = Math.max(seq, at);
     }
   }
@@ -42,7 +41,8 @@ export function stateOf({ deltas }: SessionRecord): Values {
 
 /** The part of a session's events that was asked for: the newest ones, those behind the last that is as old as a time. */
 export function recentOf(events: Event[], { afterTimestamp, numRecentEvents }: GetSessionConfig): Event[] {
-  const isOlder = ({ timestamp }: Event): boolean => afterTimestamp !== undefined && timestamp <= afterTimestamp;
+  const isOlder = ({ timestamp }: Event): boolean =>
+    afterTimestamp !== undefined && timestamp <= afterTimestamp;
   const after = events.slice(events.findLastIndex(isOlder) + 1);
   return numRecentEvents ? after.slice(-numRecentEvents) : after;
 }

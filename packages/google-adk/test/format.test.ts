@@ -59,7 +59,9 @@ it("knows who speaks", () => {
 it("keeps an object of a class as JSON would, and no time but its own", () => {
   const confirmation = new ToolConfirmation({ hint: "Sure?", confirmed: false });
   const actions = createEventActions({ requestedToolConfirmations: { one: confirmation } });
-  const event = again({ ...createEvent({ actions }), timestamp: 0 });
+  const given = { ...createEvent({ actions }), timestamp: 0 };
+  const event = again(given);
+  expect(adkFormat.equals(event, given)).toBe(true);
   expect(event.actions.requestedToolConfirmations).toEqual({ one: { hint: "Sure?", confirmed: false } });
   expect(event.timestamp).toBe(0);
 });

@@ -67,6 +67,7 @@ describe("a session", () => {
       Object.getOwnPropertySymbols(event),
     );
     (read.events[0] as Event).author = "nobody";
+    (read.events[0] as Event).content?.parts?.push({ text: "!" });
     read.state.city = "Rome";
     expect((await service.getSession(names))?.events).toEqual([event]);
     expect((await service.getSession(names))?.state).toEqual({});
@@ -159,6 +160,23 @@ describe("a session", () => {
     expect(session.state).toEqual({ a: 3, b: 1 });
   });
 
+  it("has all that two have set who change one event at once", async () => {
+    const store = inMemoryStore();
+    const service = serviceOf({ store });
+    const session = await service.createSession(names);
+    await service.appendEvent({ session, event: setting({}, { id: "one" }) });
+    await Promise.all(
+      ["a", "b", "c"].map(async (key) => {
+        const other = serviceOf({ store });
+        const session = (await other.getSession(names)) as Session;
+        await other.appendEvent({ session, event: setting({ [key]: 1 }, { id: "one", author: key }) });
+      }),
+    );
+    const read = await service.getSession(names);
+    expect(read?.state).toEqual({ a: 1, b: 1, c: 1 });
+    expect(read?.events).toHaveLength(1);
+  });
+
   it("that is gone takes no event, and nothing of it", async () => {
     const service = serviceOf();
     const session = await service.createSession(names);
@@ -217,7 +235,11 @@ describe("a session", () => {
         .update((before) => ({ ...(before as object), title: sessionId }));
       await service.appendEvent({ session, event: saying("Hello", "user", { timestamp }) });
     }
-    await service.createSession({ ...key, userId: "bob" });
+    await service.createSession({
+      ...key,
+      userId: "bob",
+      state: { "user:tone": "brief", "app:theme": "dark" },
+    });
     const ids = async (query: object) =>
       (await service.listSessions({ ...key, ...query })).sessions.map(({ id }) => id);
     expect(await ids({ order: "asc" })).toEqual(["two", "three", "one"]);
