@@ -1,0 +1,154 @@
+import type { AgentInputItem } from "@openai/agents-core";
+import type { Anchor } from "@turnkeep/core";
+import { isOpen, isQuestion, keyOf, textOf } from "./items.ts";
+import type { Recorded } from "./record.ts";
+
+interface Known {
+  readonly id: string;
+  readonly key: string;
+  /** Whether the runner drops it where nothing answers it. */
+  readonly isOpen: boolean;
+}
+
+/** What is handed over at the end of a run, against what is stored already. */
+export interface Handed {
+  readonly added: readonly AgentInputItem[];
+  /** What was stored in other words, such as a result that a guardrail has replaced since. */
+  readonly changed: ReadonlyMap<string, AgentInputItem>;
+  /** Forgets what was handed over, once the change is made. */
+  readonly settle: () => void;
+}
+
+/** One run of the SDK: what of its items is stored. */
+export class Run {
+  /** Bound to the conversation that the run began in. */
+  anchor: Anchor | undefined;
+  /** The question that is being answered. */
+  questionId: string | undefined;
+  /** The place in the record up to which the run has read. */
+  readThrough = 0;
+  /** Items as the runner holds them, by the id that they are stored under. */
+  readonly held: Map<string, AgentInputItem> = new Map();
+  /** What the model was shown that nobody said, such as the result of a call that a crash cut off. */
+  made: readonly AgentInputItem[] = [];
+  /** What the run began with, and what it has stored since. */
+  #past: Known[] = [];
+  #places: Map<string, number> = new Map();
+  /** The ids that the runner's own objects are stored under. */
+  readonly #ids: WeakMap<AgentInputItem, string> = new WeakMap();
+  /** What was stored before a model call, and is not handed over yet. */
+  readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
+  /** How often what was handed over may yet come in the input of a model call. */
+  #given: Map<string, number> = new Map();
+
+  /** Whether some of these were stored before a model call of the run, and are handed over now. */
+  expects(items: readonly AgentInputItem[]): boolean {
+    return items.some((item) => this.#kept.has(keyOf(item)));
+  }
+
+  /** What the runner was given as the past, or what is now the record; `items` are its objects. */
+  read(record: readonly Recorded[], items: readonly AgentInputItem[] = []): void {
+    this.#past = record.map(({ id, message }) => ({ id, key: keyOf(message), isOpen: isOpen(message) }));
+    this.#places = new Map(record.map(({ id }, place) => [id, place]));
+    items.forEach((item, place) => this.#ids.set(item, record[place]?.id as string));
+    this.readThrough = record.at(-1)?.seq ?? 0;
+    this.#given = new Map();
+  }
+
+  /** The id that this very object is stored under. */
+  idOf(item: AgentInputItem): string | undefined {
+    return this.#ids.get(item);
+  }
+
+  /** What of the input of a model call is not stored yet. */
+  fresh(input: readonly AgentInputItem[]): AgentInputItem[] {
+    this.#recognize(input);
+    return input.filter((item) => !this.#ids.has(item) && !this.#wasGiven(item));
+  }
+
+  /** Remembers what was stored before a model call. */
+  keep(items: readonly AgentInputItem[], ids: readonly string[]): void {
+    items.forEach((item, at) => {
+      const id = ids[at] as string;
+      const key = keyOf(item);
+      this.#ids.set(item, id);
+      this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
+      this.held.set(id, item);
+      this.#kept.set(key, [...(this.#kept.get(key) ?? []), { id, text: textOf(item) }]);
+    });
+  }
+
+  /** Remembers what was handed over, which the next model call's input may hold. */
+  give(items: readonly AgentInputItem[]): void {
+    for (const item of items) this.#given.set(keyOf(item), (this.#given.get(keyOf(item)) ?? 0) + 1);
+  }
+
+  /**
+   * The runner hands over all of a run. What was shown to the model and never said stands among its input, so in front of
+   * everything that is new.
+   */
+  handed(items: readonly AgentInputItem[]): Handed {
+    const added: AgentInputItem[] = [];
+    const changed = new Map<string, AgentInputItem>();
+    const used = new Map<string, number>();
+    const made = new Set(this.made.map(textOf));
+    for (const item of items) {
+      const key = keyOf(item);
+      const kept = this.#kept.get(key)?.[used.get(key) ?? 0];
+      if (kept !== undefined) {
+        used.set(key, (used.get(key) ?? 0) + 1);
+        if (kept.text !== textOf(item)) changed.set(kept.id, item);
+      } else if (added.length > 0 || !made.delete(textOf(item))) added.push(item);
+    }
+    const settle = (): void => {
+      this.give(added);
+      for (const [key, count] of used) {
+        const left = this.#kept.get(key)?.slice(count) ?? [];
+        if (left.length === 0) this.#kept.delete(key);
+        else this.#kept.set(key, left);
+      }
+    };
+    return { added, changed, settle };
+  }
+
+  /** The conversation was made anew by the run itself. */
+  forget(): void {
+    this.anchor = undefined;
+    this.questionId = undefined;
+    this.#kept.clear();
+  }
+
+  /**
+   * Of what the runner copied, reasoning without its id is found behind what stands before it. If it copied everything, or
+   * a state was read from JSON, the input is laid over the past, of which others may have said some.
+   */
+  #recognize(input: readonly AgentInputItem[]): void {
+    const isCopied = !input.some((item) => this.#ids.has(item));
+    const found: [AgentInputItem, Known][] = [];
+    let after = 0;
+    for (const item of input) {
+      const id = this.#ids.get(item);
+      const isSought = id === undefined && (isCopied || item.type === "reasoning");
+      const place = isSought ? this.#find(item, after) : (this.#places.get(id ?? "") ?? -1);
+      if (place < 0) continue;
+      after = place + 1;
+      found.push([item, this.#past[place] as Known]);
+    }
+    // A question alone may be an old one that is asked again.
+    const isPast = found.some(([item]) => !isQuestion(item)) || this.#past.slice(after).every(({ isOpen }) => isOpen);
+    if (isCopied && !isPast) return;
+    for (const [item, { id }] of found) this.#ids.set(item, id);
+  }
+
+  #find(item: AgentInputItem, from: number): number {
+    const key = keyOf(item);
+    return this.#past.findIndex((known, at) => at >= from && known.key === key);
+  }
+
+  #wasGiven(item: AgentInputItem): boolean {
+    const key = keyOf(item);
+    const count = this.#given.get(key) ?? 0;
+    if (count > 0) this.#given.set(key, count - 1);
+    return count > 0;
+  }
+}
