@@ -17,7 +17,7 @@ import {
 } from "@turnkeep/core";
 import { quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { memoryOf } from "./memory-of.ts";
-import { isQuestion, storedForm } from "./session/items.ts";
+import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
 import { recordOf } from "./session/record.ts";
 import type { Handed, Run } from "./session/run.ts";
@@ -118,11 +118,11 @@ export class TurnkeepSession
   async addItems(items: AgentInputItem[], runContext?: AnyContext): Promise<void> {
     if (items.length === 0) return;
     const { run, added, changed, settle } = this.#handed(items, runContext);
-    await this.memory.transaction((transaction) => {
+    const ids = await this.memory.transaction((transaction) => {
       for (const [id, item] of changed) transaction.put(id, item);
-      transaction.add(...added);
+      return transaction.add(...added);
     }, boundTo(run));
-    settle();
+    settle(ids);
   }
 
   /** Takes back the newest item, and returns it. It stays in the history of the store as superseded. */
@@ -148,13 +148,15 @@ export class TurnkeepSession
    */
   async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: AnyContext): Promise<void> {
     const run = this.#runs.ofContext(runContext);
-    await this.#change(async (transaction) => {
+    const ids = await this.#change(async (transaction) => {
       const record = await recordOf(this.memory);
       const since = record.filter(({ seq }) => run !== undefined && seq > run.readThrough);
-      transaction.set([...items, ...since.map(({ message }) => message)]);
+      const [first] = record;
+      if (first !== undefined) transaction.rewind(first.id);
+      return transaction.add(...items, ...since.map(({ message }) => message));
     });
     run?.forget();
-    run?.give(items);
+    run?.give(items, ids);
   }
 
   /** Puts another call in the place of those with an id, as after an approval with other arguments. */
@@ -185,15 +187,20 @@ export class TurnkeepSession
     const { id, mark } = await markOf(args);
     const items = asked.type === "append_items" ? asked.items : asked.replacement;
     const { run, added, changed, settle } = this.#handed(items, runContext);
-    await this.#change(async (transaction) => {
+    const ids = await this.#change(async (transaction) => {
       const [applied] = (await this.memory.history({ ids: [id] })).messages;
-      if (applied !== undefined) return checkApplied(applied.message, mark.message, operationId);
+      if (applied !== undefined) {
+        checkApplied(applied.message, mark.message, operationId);
+        return [];
+      }
       if (asked.type === "replace_suffix") await this.#takeBack(transaction, asked.expectedSuffix);
       for (const [changedId, item] of changed) transaction.put(changedId, item);
-      transaction.add(...added, mark);
+      const ids = transaction.add(...added);
+      transaction.add(mark);
       transaction.rewind(id);
+      return ids;
     }, run);
-    settle();
+    settle(ids);
   }
 
   async #takeBack(transaction: Transaction, suffix: readonly AgentInputItem[]): Promise<void> {
@@ -228,10 +235,9 @@ export class TurnkeepSession
     return this.memory.transaction(async (transaction) => {
       const shown = await transaction.messages({ pinned });
       const ids = new Map((await transaction.entries()).map(({ id, message }) => [message, id]));
-      run.made = shown.filter((message) => !ids.has(message));
       return shown.map((message) => {
         const held = run.held.get(ids.get(message) ?? "");
-        return held !== undefined && equalContent(storedForm(held), message) ? held : message;
+        return held !== undefined && equalContent(storedForm(held), message) ? held : marked(message);
       });
     });
   }
@@ -248,15 +254,14 @@ export class TurnkeepSession
   }
 
   /** Makes a change that holds for one state of the conversation alone: again where somebody else wrote first. */
-  async #change(make: (transaction: Transaction) => Promise<void>, run?: Run): Promise<void> {
+  async #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.memory.transaction(async (transaction) => {
+        return await this.memory.transaction(async (transaction) => {
           // What is read after this is of this state, or the commit fails.
           await transaction.entries();
-          await make(transaction);
+          return make(transaction);
         }, boundTo(run));
-        return;
       } catch (error) {
         const isLost = isTurnkeepError(error, "VERSION_CONFLICT") && !(error instanceof SuffixMismatch);
         if (!isLost || attempt === mostAttempts) throw error;

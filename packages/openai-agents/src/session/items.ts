@@ -56,3 +56,18 @@ function isJoined(item: AnyItem): boolean {
       return false;
   }
 }
+
+/** A member of the items that the model is shown, and never sent to a provider: JSON leaves out what is undefined. */
+const mark = "turnkeepShown";
+
+/**
+ * A copy to be known again. Whatever the runner cannot lay over its own input, such as what others have said meanwhile or the
+ * result of a call that a crash cut off, it hands over for storing, as a copy with the same members.
+ */
+export function marked(item: AgentInputItem): AgentInputItem {
+  return { ...item, [mark]: undefined } as unknown as AgentInputItem;
+}
+
+export function isMarked(item: AgentInputItem): boolean {
+  return Object.hasOwn(item, mark);
+}

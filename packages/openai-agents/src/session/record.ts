@@ -6,7 +6,7 @@ export type Recorded = HistoryMessage<AgentInputItem>;
 /** Everything that was said and not taken back, or the newest of it; oldest first. Errors: `CORRUPT_RECORD`. */
 export async function recordOf(
   memory: ChatMemory<AgentInputItem>,
-  newest = Number.POSITIVE_INFINITY,
+  newest: number = Number.POSITIVE_INFINITY,
 ): Promise<Recorded[]> {
   const record: Recorded[] = [];
   if (!(newest > 0)) return record;

@@ -1,6 +1,6 @@
 import type { AgentInputItem } from "@openai/agents-core";
 import type { Anchor } from "@turnkeep/core";
-import { isOpen, isQuestion, keyOf, textOf } from "./items.ts";
+import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
 import type { Recorded } from "./record.ts";
 
 interface Known {
@@ -15,8 +15,8 @@ export interface Handed {
   readonly added: readonly AgentInputItem[];
   /** What was stored in other words, such as a result that a guardrail has replaced since. */
   readonly changed: ReadonlyMap<string, AgentInputItem>;
-  /** Forgets what was handed over, once the change is made. */
-  readonly settle: () => void;
+  /** Once the change is made: what was handed over is no longer awaited, and what was added has these ids. */
+  readonly settle: (ids: readonly string[]) => void;
 }
 
 /** One run of the SDK: what of its items is stored. */
@@ -29,8 +29,6 @@ export class Run {
   readThrough = 0;
   /** Items as the runner holds them, by the id that they are stored under. */
   readonly held: Map<string, AgentInputItem> = new Map();
-  /** What the model was shown that nobody said, such as the result of a call that a crash cut off. */
-  made: readonly AgentInputItem[] = [];
   /** What the run began with, and what it has stored since. */
   #past: Known[] = [];
   #places: Map<string, number> = new Map();
@@ -38,8 +36,8 @@ export class Run {
   readonly #ids: WeakMap<AgentInputItem, string> = new WeakMap();
   /** What was stored before a model call, and is not handed over yet. */
   readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
-  /** How often what was handed over may yet come in the input of a model call. */
-  #given: Map<string, number> = new Map();
+  /** What was handed over, and may yet come in the input of a model call. */
+  readonly #given: Map<string, string[]> = new Map();
 
   /** Whether some of these were stored before a model call of the run, and are handed over now. */
   expects(items: readonly AgentInputItem[]): boolean {
@@ -52,7 +50,6 @@ export class Run {
     this.#places = new Map(record.map(({ id }, place) => [id, place]));
     items.forEach((item, place) => this.#ids.set(item, record[place]?.id as string));
     this.readThrough = record.at(-1)?.seq ?? 0;
-    this.#given = new Map();
   }
 
   /** The id that this very object is stored under. */
@@ -79,29 +76,29 @@ export class Run {
   }
 
   /** Remembers what was handed over, which the next model call's input may hold. */
-  give(items: readonly AgentInputItem[]): void {
-    for (const item of items) this.#given.set(keyOf(item), (this.#given.get(keyOf(item)) ?? 0) + 1);
+  give(items: readonly AgentInputItem[], ids: readonly string[]): void {
+    items.forEach((item, at) => {
+      const key = keyOf(item);
+      this.#given.set(key, [...(this.#given.get(key) ?? []), ids[at] as string]);
+    });
   }
 
-  /**
-   * The runner hands over all of a run. What was shown to the model and never said stands among its input, so in front of
-   * everything that is new.
-   */
+  /** The runner hands over all of a run, and with its input what the model was shown that the runner did not know. */
   handed(items: readonly AgentInputItem[]): Handed {
     const added: AgentInputItem[] = [];
     const changed = new Map<string, AgentInputItem>();
     const used = new Map<string, number>();
-    const made = new Set(this.made.map(textOf));
     for (const item of items) {
+      if (isMarked(item)) continue;
       const key = keyOf(item);
       const kept = this.#kept.get(key)?.[used.get(key) ?? 0];
       if (kept !== undefined) {
         used.set(key, (used.get(key) ?? 0) + 1);
         if (kept.text !== textOf(item)) changed.set(kept.id, item);
-      } else if (added.length > 0 || !made.delete(textOf(item))) added.push(item);
+      } else added.push(item);
     }
-    const settle = (): void => {
-      this.give(added);
+    const settle = (ids: readonly string[]): void => {
+      this.give(added, ids);
       for (const [key, count] of used) {
         const left = this.#kept.get(key)?.slice(count) ?? [];
         if (left.length === 0) this.#kept.delete(key);
@@ -146,9 +143,10 @@ export class Run {
   }
 
   #wasGiven(item: AgentInputItem): boolean {
-    const key = keyOf(item);
-    const count = this.#given.get(key) ?? 0;
-    if (count > 0) this.#given.set(key, count - 1);
-    return count > 0;
+    const [id, ...others] = this.#given.get(keyOf(item)) ?? [];
+    if (id === undefined) return false;
+    this.#given.set(keyOf(item), others);
+    this.#ids.set(item, id);
+    return true;
   }
 }
