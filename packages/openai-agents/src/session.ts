@@ -19,7 +19,7 @@ import { quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { memoryOf } from "./memory-of.ts";
 import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
-import { recordOf } from "./session/record.ts";
+import { type Recorded, recordOf } from "./session/record.ts";
 import type { Handed, Run } from "./session/run.ts";
 import { type AnyContext, Runs } from "./session/runs.ts";
 
@@ -118,10 +118,12 @@ export class TurnkeepSession
   async addItems(items: AgentInputItem[], runContext?: AnyContext): Promise<void> {
     if (items.length === 0) return;
     const { run, added, changed, settle } = this.#handed(items, runContext);
-    const ids = await this.memory.transaction((transaction) => {
-      for (const [id, item] of changed) transaction.put(id, item);
-      return transaction.add(...added);
-    }, boundTo(run));
+    const ids = await (changed.size === 0
+      ? this.memory.transaction((transaction) => transaction.add(...added), boundTo(run))
+      : this.#change(async (transaction) => {
+          rewrite(transaction, await recordOf(this.memory), changed);
+          return transaction.add(...added);
+        }, run));
     settle(ids);
   }
 
@@ -163,17 +165,17 @@ export class TurnkeepSession
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
     if (mutations.length === 0) return;
     await this.#change(async (transaction) => {
-      let record = await recordOf(this.memory);
+      const record = await recordOf(this.memory);
+      const now = new Map<string, AgentInputItem | undefined>();
       for (const { callId, replacement } of mutations) {
-        const isMeant = (item: AgentInputItem): boolean => item.type === "function_call" && item.callId === callId;
-        const [first, ...others] = record.filter(({ message }) => isMeant(message));
-        if (first === undefined) continue;
-        transaction.put(first.id, replacement);
-        for (const { id } of others) transaction.remove(id, { only: true });
-        record = record
-          .filter((recorded) => !others.includes(recorded))
-          .map((recorded) => (recorded === first ? { ...first, message: replacement } : recorded));
+        const [first, ...others] = record.filter(({ id, message }) => {
+          const item = now.has(id) ? now.get(id) : message;
+          return item?.type === "function_call" && item.callId === callId;
+        });
+        if (first !== undefined) now.set(first.id, replacement);
+        for (const { id } of others) now.set(id, undefined);
       }
+      rewrite(transaction, record, now);
     });
   }
 
@@ -194,7 +196,7 @@ export class TurnkeepSession
         return [];
       }
       if (asked.type === "replace_suffix") await this.#takeBack(transaction, asked.expectedSuffix);
-      for (const [changedId, item] of changed) transaction.put(changedId, item);
+      rewrite(transaction, await recordOf(this.memory, changed.size === 0 ? 0 : undefined), changed);
       const ids = transaction.add(...added);
       transaction.add(mark);
       transaction.rewind(id);
@@ -268,6 +270,27 @@ export class TurnkeepSession
       }
     }
   }
+}
+
+/**
+ * Puts other items in the place of these, or none. What has left the window cannot be replaced where it stands: it is taken
+ * back with all behind it, which is said anew.
+ */
+function rewrite(
+  transaction: Transaction,
+  record: readonly Recorded[],
+  now: ReadonlyMap<string, AgentInputItem | undefined>,
+): void {
+  const from = record.findIndex(({ id, state }) => state === "evicted" && now.get(id) !== undefined);
+  for (const { id } of from < 0 ? record : record.slice(0, from)) {
+    const item = now.get(id);
+    if (item !== undefined) transaction.put(id, item);
+    else if (now.has(id)) transaction.remove(id, { only: true });
+  }
+  if (from < 0) return;
+  transaction.rewind((record[from] as Recorded).id);
+  const rest = record.slice(from).map(({ id, message }) => (now.has(id) ? now.get(id) : message));
+  transaction.add(...rest.filter((item) => item !== undefined));
 }
 
 /** What a run writes belongs to the conversation that it began in. */

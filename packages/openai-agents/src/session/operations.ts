@@ -14,6 +14,10 @@ export async function markOf({
   if (typeof operationId !== "string" || operationId.trim() === "") {
     throw invalidOption("operationId must be a text that is not blank.");
   }
+  const { type } = transaction;
+  if (type !== "append_items" && type !== "replace_suffix") {
+    throw invalidOption('transaction.type must be "append_items" or "replace_suffix".');
+  }
   // Ids of operations may be longer than those of messages.
   const id = `operation-${await hashOf(operationId)}`;
   const message = { type: "unknown", providerData: { operation: await hashOf(canonical(transaction)) } } as const;
