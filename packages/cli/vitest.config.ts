@@ -2,6 +2,6 @@ import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
 const config: ViteUserConfig = mergeConfig(shared, {
-  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+  test: { globalSetup: ["@turnkeep/servers/vitest-postgres", "test/bundle.ts"] },
 });
 export default config;

@@ -1,3 +1,5 @@
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-export default shared;
+const config: ViteUserConfig = mergeConfig(shared, { test: { globalSetup: ["test/build-kit.ts"] } });
+export default config;

@@ -7,7 +7,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     ...shared.test,
     include: ["published/**/*.test.ts"],
-    globalSetup: ["published/pack.ts"],
+    globalSetup: ["published/pack.ts", "@turnkeep/servers/vitest-postgres"],
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

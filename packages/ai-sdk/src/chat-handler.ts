@@ -10,12 +10,13 @@ import {
 } from "ai";
 import { type Answering, answer, type Run, type Running } from "./chat-handler/answer.ts";
 import { follow } from "./chat-handler/follow.ts";
-import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
+import { checkExists, list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
 import { type ChatFiles, checkPost, type Posted, readPosted } from "./chat-handler/posted.ts";
 import { Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
 import { giveTitle } from "./chat-handler/title.ts";
+import { restoreVersion } from "./chat-handler/versions.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Settings of `streamText`, passed on as they are: instructions, approvals, when to stop, and so on. */
@@ -99,9 +100,10 @@ const fields = {
  * |---|---|
  * | `POST /api/chat` | a question, an edited one, one to be answered anew, or decisions on calls that wait: the answer as a stream |
  * | `GET /api/chat` | the chats of who asks, newest first if the store can: `{ chats, cursor? }`; `?cursor=`, `?limit=` |
- * | `GET /api/chat/:id` | the newest messages: `{ messages, before? }`; `?before=` for the page before, `?limit=` |
+ * | `GET /api/chat/:id` | the newest messages: `{ messages, before?, versions? }`; `?before=` for the page before, `?limit=` |
  * | `GET /api/chat/:id/stream` | the answer that is being made, for `resume: true`; 204 if none is |
  * | `POST /api/chat/:id/stop` | ends that answer, in whatever process |
+ * | `POST /api/chat/:id/versions/:versionId` | switches to a version of a message: the page that is then there |
  * | `DELETE /api/chat/:id` | deletes the chat |
  * | `DELETE /api/chat/:id/messages/:messageId` | deletes a message |
  *
@@ -201,6 +203,10 @@ class Handler {
       }
       case "stop":
         return Response.json(await stop(memory));
+      case "restore":
+        await checkExists(memory);
+        await restoreVersion(memory, action.messageId, request.signal);
+        return Response.json(await page(memory, new URLSearchParams()));
       case "remove-chat":
         await removeChat(memory);
         return new Response(null, { status: 204 });

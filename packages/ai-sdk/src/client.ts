@@ -34,10 +34,26 @@ export interface ListedChats {
   readonly cursor?: string;
 }
 
+/** A page of a chat; with `before` comes the page before. */
+export interface MessagePage<M extends UIMessage> {
+  messages: M[];
+  before?: number;
+  /**
+   * Of the messages that were edited or answered again, by their ids: what stood in their place, in the order in which it
+   * was said, and the index of what is shown.
+   */
+  versions?: Record<string, { readonly ids: readonly string[]; readonly shown: number }>;
+}
+
 /** The transport of a chat, with what `useChat` has no call for. Errors: the SDK's, with the server's sentence. */
 export interface TurnkeepChatTransport<M extends UIMessage> extends ChatTransport<M> {
   /** The newest messages of a chat, oldest first; with `before`, the page before that. */
-  history(chatId: string, query?: { readonly before?: number }): Promise<{ messages: M[]; before?: number }>;
+  history(chatId: string, query?: { readonly before?: number }): Promise<MessagePage<M>>;
+  /**
+   * Switches to a version of a message ({@link MessagePage.versions}), with what followed it: the newest messages that are
+   * then there, for `setMessages`. An answer that is being made ends.
+   */
+  restoreVersion(chatId: string, versionId: string): Promise<MessagePage<M>>;
   /** A page of the user's chats, newest first if the store can. */
   list(query?: { readonly cursor?: string }): Promise<ListedChats>;
   /** Ends the answer that is being made, whoever asked. `useChat`'s `stop` does so too. */
@@ -105,12 +121,19 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
     const query = before === undefined ? "" : `?before=${before}`;
-    const page = (await this.#call("GET", `/${encodeURIComponent(chatId)}${query}`)) as {
-      messages: M[];
-      before?: number;
-    };
+    const page = (await this.#call("GET", `/${encodeURIComponent(chatId)}${query}`)) as MessagePage<M>;
+    return before === undefined ? this.#shown(chatId, page) : page;
+  }
+
+  async restoreVersion(chatId: string, versionId: string) {
+    const path = `/${encodeURIComponent(chatId)}/versions/${encodeURIComponent(versionId)}`;
+    return this.#shown(chatId, (await this.#call("POST", path)) as MessagePage<M>);
+  }
+
+  /** Notes the newest message as shown. */
+  #shown(chatId: string, page: MessagePage<M>): MessagePage<M> {
     const newest = page.messages.at(-1);
-    if (before === undefined && newest !== undefined) this.#seen.set(chatId, newest.id);
+    if (newest !== undefined) this.#seen.set(chatId, newest.id);
     return page;
   }
 

@@ -94,6 +94,30 @@ test("another answer, and an edited question", async () => {
   expect(failures).toEqual([]);
 });
 
+test("the versions of a question, and the one that is wanted after all", async () => {
+  const { server, failures } = world(says("One."), says("Two."), says("Three."), says("Four."));
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  const questionId = chat.messages[0]?.id as string;
+  expect(await transport().history("chat-1")).not.toHaveProperty("versions");
+  await chat.regenerate();
+  await chat.sendMessage({ text: "Go on." });
+  await chat.sendMessage({ text: "Count on.", messageId: questionId });
+  const { versions } = await transport().history("chat-1");
+  expect(versions).toEqual({
+    [questionId]: { ids: [questionId, expect.any(String), expect.any(String)], shown: 2 },
+  });
+  const second = await transport().restoreVersion("chat-1", versions?.[questionId]?.ids[1] as string);
+  const lines = ["user: Count.", "assistant: Two.", "user: Go on.", "assistant: Three."];
+  expect(second.messages.map(line)).toEqual(lines);
+  expect(second.versions?.[questionId]?.shown).toBe(1);
+  expect(await storedLines(memories)).toEqual(lines);
+  await expect(transport().restoreVersion("chat-1", "none")).rejects.toThrow("No such version.");
+  await expect(transport().restoreVersion("chat-2", questionId)).rejects.toThrow("No such chat.");
+  expect(failures).toEqual([]);
+});
+
 test("a question that was moved here under another id is answered anew, not asked twice", async () => {
   const { server, failures } = world(says("One."));
   const { memories, tab } = server();
@@ -260,6 +284,28 @@ test("a browser that has seen the end of an answer finds it stored", async () =>
   expect(await statusOf(memories)).toBe("done");
 });
 
+test("a version that is restored ends the answer that is made in its place", async () => {
+  const { reply, begun, goOn } = slowly("Two, ", "or more.");
+  const { server, failures } = world(says("One."), reply);
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  const asked = chat.sendMessage({ text: "Count on.", messageId: chat.messages[0]?.id as string });
+  await begun;
+  const { versions = {} } = await transport().history("chat-1");
+  const [
+    {
+      ids: [first = ""],
+    } = { ids: [] },
+  ] = Object.values(versions);
+  const restored = transport().restoreVersion("chat-1", first);
+  await asked;
+  goOn();
+  expect((await restored).messages.map(line)).toEqual(["user: Count.", "assistant: One."]);
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One."]);
+  expect(failures).toEqual([]);
+});
+
 test("an answer goes on when its tab is closed", async () => {
   const { reply, begun, goOn } = slowly("One, ", "two.");
   const { server } = world(reply);
@@ -394,6 +440,7 @@ test("no route tells a chat of somebody else from one that is not there", async 
     ["DELETE", ""],
     ["DELETE", `/messages/${chat.lastMessage?.id}`],
     ["DELETE", "/messages/none"],
+    ["POST", "/versions/none"],
   ] as const) {
     expect(await replyTo(method, `/chat-1${path}`), `${method} ${path}`).toBe(
       await replyTo(method, `/chat-2${path}`),

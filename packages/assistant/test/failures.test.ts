@@ -459,10 +459,10 @@ describe("a store that fails", () => {
     const transaction = memory.transaction.bind(memory);
     memory.transaction = (run, options) =>
       transaction((inner) => {
-        const add: typeof inner.add = (...messages) => {
+        const add = ((...messages: ModelMessage[]) => {
           if (JSON.stringify(messages).includes("fine")) throw new Error("no result");
           return inner.add(...messages);
-        };
+        }) as typeof inner.add;
         return run({ ...inner, add });
       }, options);
     const chat = createAssistant({ model: scripted(toolCall("c1", "ok", {})), memory, tools });

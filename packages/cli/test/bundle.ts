@@ -1,19 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
-
-/** The command. */
-export const bundledCommand = (): Promise<string> => bundled("bin", "src/bin.ts");
+import type { TestProject } from "vitest/node";
 
 /**
- * Builds a program from the workspace's sources, so that tests start what a user starts, whether or not the packages
- * have been built. It lies one folder below the package, as `dist` does.
+ * Builds the programs that tests start, once for all files, from the workspace's sources, whether or not the packages have
+ * been built: the command as a user starts it, and a server that has a folder open. They lie one folder below the package,
+ * as `dist` does.
  */
-export async function bundled(name: string, source: string): Promise<string> {
+export default async function buildPrograms(project: TestProject): Promise<void> {
   const root = fileURLToPath(new URL("..", import.meta.url));
   await build({
     cwd: root,
     config: false,
-    entry: { [name]: source },
+    entry: { bin: "src/bin.ts", "folder-server": "test/folder-server.ts" },
     outDir: ".cache",
     format: "esm",
     platform: "node",
@@ -25,5 +24,12 @@ export async function bundled(name: string, source: string): Promise<string> {
     noExternal: [/^@turnkeep\//],
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
-  return fileURLToPath(new URL(`../.cache/${name}.js`, import.meta.url));
+  const built = (name: string): string => fileURLToPath(new URL(`../.cache/${name}.js`, import.meta.url));
+  project.provide("programs", { command: built("bin"), server: built("folder-server") });
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    programs: { readonly command: string; readonly server: string };
+  }
 }

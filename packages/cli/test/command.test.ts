@@ -2,20 +2,17 @@ import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } f
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createDatabase, newerNode } from "@turnkeep/servers";
-import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { replay } from "../src/index.ts";
-import { bundledCommand } from "./bundle.ts";
+import { openPlace } from "../src/places/place.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
+import { inProcess } from "./in-process.ts";
 import { type Ended, type Started, startProgram } from "./process.ts";
-import { emptyStores } from "./template.ts";
+import { emptyDatabase } from "./server.ts";
 
-let command = "";
-beforeAll(async () => {
-  command = await bundledCommand();
-});
+const { command } = inject("programs");
 
-const emptyStore = emptyStores();
-const store = (): readonly string[] => ["--store", emptyStore()];
+const store = async (): Promise<readonly string[]> => ["--store", await emptyDatabase()];
 
 /** Starts the command with its temporary files in a folder of the test's own. */
 const start = (
@@ -72,7 +69,7 @@ describe("turnkeep replay", () => {
   it("shows no name of a file as what a terminal would obey", async () => {
     const hostile = join(testFolder(), "a\u001b]0;title\u0007\u009b2J.jsonl");
     copyFileSync(testFile(["no JSON"]), hostile);
-    const replayed = await run(["replay", hostile, ...store()]);
+    const replayed = await run(["replay", hostile, ...(await store())]);
     expect(replayed.out).toContain("a]0;title2J.jsonl, line 1");
     const missing = await run(["replay", `${hostile}.gone`]);
     expect(missing.err).toContain("a]0;title2J.jsonl.gone does not exist");
@@ -80,7 +77,7 @@ describe("turnkeep replay", () => {
   });
 
   it("colours both halves where colours are asked for", async () => {
-    const { out } = await run(["replay", testFile([toolConversation("a", 2)]), ...store()], {
+    const { out } = await run(["replay", testFile([toolConversation("a", 2)]), ...(await store())], {
       FORCE_COLOR: "1",
     });
     const [first, second] = out.split("Half-way");
@@ -90,7 +87,7 @@ describe("turnkeep replay", () => {
 
   it("exits with 1 and the number of a bad line, and replays the others", async () => {
     const file = testFile([toolConversation("a", 2), '{"id":"b"}', toolConversation("c", 2)]);
-    const { status, out } = await run(["replay", "--quiet", file, ...store()]);
+    const { status, out } = await run(["replay", "--quiet", file, ...(await store())]);
     expect(status).toBe(1);
     expect(out).toContain('input.jsonl, line 2: its "messages" are not a list with messages');
     expect(out).toContain("18 of 18 messages");
@@ -107,7 +104,7 @@ describe("turnkeep replay", () => {
     [["replya"], 'unknown command "replya"'],
     [[], "turnkeep replay [FILE.jsonl ...]"],
   ])("exits with 2 for %j", async (args, message) => {
-    const { status, out, err } = await run(args);
+    const { status, out, err } = await inProcess(args);
     expect({ status, out }).toEqual({ status: 2, out: "" });
     expect(err).toContain(message);
     expect(err).not.toContain("    at ");
@@ -137,7 +134,7 @@ describe("turnkeep replay", () => {
 
   it("goes on after it was killed, without a message lost or added twice", async () => {
     const file = testFile([toolConversation("a", 12), toolConversation("b", 12)]);
-    const args = ["replay", file, ...store(), "--run", "night"];
+    const args = ["replay", file, ...(await store()), "--run", "night"];
     const killed = start(args);
     await killed.shown("turn 5 ");
     killed.child.kill("SIGKILL");
@@ -164,14 +161,16 @@ describe("turnkeep replay", () => {
   it("can be started through a link, as package managers do", async () => {
     const link = join(testFolder(), "turnkeep");
     symlinkSync(command, link);
-    const started = start(["replay", "--quiet", testFile([toolConversation("a", 2)]), ...store()], {}, link);
+    const started = start(
+      ["replay", "--quiet", testFile([toolConversation("a", 2)]), ...(await store())],
+      {},
+      link,
+    );
     expect((await started.ended).status).toBe(0);
   });
 
   it("replays into a Postgres server and never shows its password", async () => {
-    const database = await createDatabase(inject("postgresUrl"));
-    onTestFinished(() => database.drop());
-    const url = new URL(database.url);
+    const url = new URL(await emptyDatabase());
     url.password ||= "hidden-word";
     const args = ["replay", testFile([toolConversation("a", 4)]), "--store", url.href, "--run", "r1"];
     const first = await run(args);
@@ -182,9 +181,7 @@ describe("turnkeep replay", () => {
   });
 
   it("tells the second process of a store, but not where everybody can read its password", async () => {
-    const database = await createDatabase(inject("postgresUrl"));
-    onTestFinished(() => database.drop());
-    const url = new URL(database.url);
+    const url = new URL(await emptyDatabase());
     url.password ||= "hidden-word";
     const folder = testFolder();
     const program = join(folder, "second.mjs");
@@ -213,7 +210,7 @@ describe("turnkeep replay", () => {
 
   it("starts a second process of its own where the first runs a program given as text", async () => {
     const code = `process.argv.splice(1, 0, ""); import(${JSON.stringify(pathToFileURL(command).href)})`;
-    const args = ["replay", "--quiet", testFile([toolConversation("a", 2)]), ...store()];
+    const args = ["replay", "--quiet", testFile([toolConversation("a", 2)]), ...(await store())];
     const { status, err, out } = await start(args, {}, "-e", code).ended;
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toContain("Nothing was lost.");
@@ -225,16 +222,17 @@ describe("turnkeep replay", () => {
     "postgres:/u:hidden-word@127.0.0.1:1/db",
     "mongodb+srv:u:hidden-word@127.0.0.1",
   ])("takes %j for no folder, and does not show it", async (store) => {
-    const { status, err, out } = await run(["replay", "--store", store]);
+    const { status, err, out } = await inProcess(["replay", "--store", store]);
     expect({ status, out }).toEqual({ status: 2, out: "" });
     expect(err).toMatch(/^turnkeep: store is no folder and no address .*\n$/);
     expect(err).not.toContain("hidden-word");
   });
 
   it("makes a folder within folders that are not there yet", async () => {
-    const args = ["replay", "-q", testFile([toolConversation("a", 2)]), "--store"];
-    const { status, err } = await run([...args, join(testFolder(), "new", "deeper")]);
-    expect({ status, err }).toEqual({ status: 0, err: "" });
+    const store = join(testFolder(), "new", "deeper");
+    const place = await openPlace(store, "write");
+    await place.close();
+    expect(readdirSync(store)).toContain("PG_VERSION");
   });
 
   it("says that a server does not answer, and the driver's own words in a line of their own", async () => {

@@ -17,33 +17,13 @@ import { anthropicFormat } from "@turnkeep/formats/anthropic";
 import { createDatabase, startDynamo, startMongo, startRedis } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { main } from "../src/main.ts";
 import { openPlace } from "../src/places/place.ts";
 import { testFolder } from "./folder.ts";
+import { inProcess } from "./in-process.ts";
+import type { Ended } from "./process.ts";
 import { emptyStores } from "./template.ts";
 
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function inspect(...args: string[]): Promise<Ended> {
-  let [out, err] = ["", ""];
-  const status = await main(["inspect", ...args], {
-    env: { NO_COLOR: "1" },
-    isTerminal: false,
-    columns: undefined,
-    program: "",
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { status, out, err };
-}
+const inspect = (...args: string[]): Promise<Ended> => inProcess(["inspect", ...args]);
 
 /** A file with that default export. */
 function exporting(expression: string): string {
@@ -70,7 +50,7 @@ async function fill(store: ChatMemoryStore): Promise<void> {
   const memory = memories.get("ann/1");
   await memory.add(system("Be brief."), user("First question"), assistant("First answer"));
   const [wrong] = await memory.add(user("Mistaken"));
-  await memory.rewind(wrong as string);
+  await memory.rewind(wrong);
   await memory.add(user("Second question"), toolCall("c1", "weather", { city: "Oslo" }));
   await memory.add(toolResult("c1", "weather", "4 °C"));
   await memories.get("bob/1").add(user("Hello"));
@@ -117,7 +97,10 @@ const servers: Record<string, () => Promise<Server>> = {
   DynamoDB: () => startDynamo(),
 };
 
-describe.each(Object.keys(servers))("a store in %s", (name) => {
+/** Every adapter is asked for below; the usual run has the two whose servers start soonest. */
+const started = Object.keys(servers).slice(0, process.env.TURNKEEP_THOROUGH ? 4 : 2);
+
+describe.each(started)("a store in %s", (name) => {
   let server: Server;
   beforeAll(async () => {
     server = await (servers[name] as () => Promise<Server>)();
@@ -217,7 +200,7 @@ describe("turnkeep inspect", () => {
       window: { maxTokens: 1_000, counter },
     });
     const [first] = await memory.add(user("Long story"), assistant("Indeed"));
-    await memory.compact({ through: first as string, replacement: user("In short") });
+    await memory.compact({ through: first, replacement: user("In short") });
     const { out } = await inspect("--store", placeOf(store), "m");
     expect(out).toContain("in memory   2 messages, 14 tokens by letters\n");
     expect(out).toMatch(/^1 {2}evicted .* 7 {2}user {7}Long story$/m);
@@ -396,6 +379,17 @@ describe("turnkeep inspect", () => {
     expect(ended).toMatchObject({ status: 2, out: "" });
     expect(ended.err).toMatch(text);
     expect(ended.err).not.toContain("hidden-word");
+  });
+
+  it.each([
+    ["postgres://u:p@127.0.0.1:1/db", "postgresStore"],
+    ["redis://127.0.0.1:1", "redisStore"],
+    ["mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100", "mongoStore"],
+    ["http://key:secret@127.0.0.1:1", "dynamoStore"],
+  ])("asks at %s by %s", async (address, store) => {
+    const { status, err } = await inspect("--store", address);
+    expect(status).toBe(1);
+    expect(err).toMatch(new RegExp(`^turnkeep: STORE_UNAVAILABLE: ${store}: `));
   });
 
   it("takes a file that exports a store, or a function that makes one, also an async one", async () => {

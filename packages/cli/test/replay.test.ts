@@ -1,12 +1,13 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import { isTurnkeepError } from "@turnkeep/core";
+import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { type ReplayOptions, type ReplayReport, replay } from "../src/index.ts";
+import { placeName } from "../src/places/place.ts";
 import { displayWidth } from "../src/terminal/display-width.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
-import { emptyStores } from "./template.ts";
+import { emptyDatabase } from "./server.ts";
 
 /** Replays with both halves in this process; the command's tests start a second one. */
 async function replayed(options: ReplayOptions): Promise<ReplayReport & { readonly text: string }> {
@@ -18,18 +19,21 @@ async function replayed(options: ReplayOptions): Promise<ReplayReport & { readon
   return { ...report, text };
 }
 
-const emptyStore = emptyStores();
-
-async function changeStore(folder: string, statement: string): Promise<number> {
-  const client = await PGlite.create(folder);
-  const { affectedRows } = await client.query(statement);
-  await client.close();
-  return affectedRows ?? 0;
+async function changeStore(url: string, statement: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rowCount } = await client.query(statement);
+  await client.end();
+  return rowCount ?? 0;
 }
 
 describe("replay", () => {
   it("explains after each turn what became of every message, and shows what a provider accepts", async () => {
-    const { ok, text } = await replayed({ store: emptyStore(), profile: "anthropic", explain: true });
+    const { ok, text } = await replayed({
+      store: await emptyDatabase(),
+      profile: "anthropic",
+      explain: true,
+    });
     expect(ok).toBe(true);
     const blocks = text.split(/^ {2}turn /m).slice(1);
     for (const block of blocks) {
@@ -79,12 +83,12 @@ describe("replay", () => {
 
   it("shows a turn calmly", async () => {
     const file = testFile([toolConversation("small", 3)]);
-    const store = emptyStore();
+    const store = await emptyDatabase();
     const { text } = await replayed({ files: [file], maxTokens: 150, columns: 90, store, run: "r" });
-    expect(text.replaceAll(store, "FOLDER")).toMatchInlineSnapshot(`
+    expect(text.replaceAll(placeName(store), "DATABASE")).toMatchInlineSnapshot(`
       "Replaying 1 conversation: 13 messages in 3 turns
       window      150 tokens (o200k_base); over that, the oldest whole steps leave, down to 105 tokens
-      store       PGlite in FOLDER, memories replay/r/…; --run r goes on after an interruption
+      store       DATABASE, memories replay/r/…; --run r goes on after an interruption
 
       small  OpenAI chat messages, 13 messages in 3 turns
 
@@ -97,7 +101,7 @@ describe("replay", () => {
                   history    5 messages: all in memory
 
       Half-way: 1 of 3 turns. The database is closed.
-      It is opened again, as PGlite in FOLDER, and the replay goes on.
+      It is opened again, as DATABASE, and the replay goes on.
 
       small  OpenAI chat messages, 13 messages in 3 turns; goes on at turn 2
 
@@ -129,13 +133,13 @@ describe("replay", () => {
 
   it("holds messages to their limit, and both limits at once", async () => {
     const file = testFile([toolConversation("a", 6)]);
-    const byCount = await replayed({ files: [file], store: emptyStore(), maxMessages: 9 });
+    const byCount = await replayed({ files: [file], store: await emptyDatabase(), maxMessages: 9 });
     expect(byCount.ok).toBe(true);
     expect(byCount.figures.largestMessages).toBe(9);
     expect(byCount.text).toContain("because 10 messages exceed 9");
     const both = await replayed({
       files: [file],
-      store: emptyStore(),
+      store: await emptyDatabase(),
       maxMessages: 5,
       maxTokens: 150,
       unit: "turn",
@@ -148,7 +152,11 @@ describe("replay", () => {
   it("keeps everything where a step does not fit, and says that it does not", async () => {
     const long = toolConversation("long", 2);
     long.messages.push({ role: "user", content: "many words ".repeat(400) });
-    const report = await replayed({ files: [testFile([long])], store: emptyStore(), maxTokens: 300 });
+    const report = await replayed({
+      files: [testFile([long])],
+      store: await emptyDatabase(),
+      maxTokens: 300,
+    });
     expect(report.ok).toBe(true);
     expect(report.figures.overflows).toBe(1);
     expect(report.text).toMatch(/does not fit: the newest step alone needs [\d,]+, the limit is 300/);
@@ -159,7 +167,11 @@ describe("replay", () => {
   it("says so where a step does not fit in the middle of a turn", async () => {
     const long = toolConversation("long", 2);
     Object.assign(long.messages[7] ?? {}, { content: "many words ".repeat(400) });
-    const report = await replayed({ files: [testFile([long])], store: emptyStore(), maxTokens: 300 });
+    const report = await replayed({
+      files: [testFile([long])],
+      store: await emptyDatabase(),
+      maxTokens: 300,
+    });
     expect(report.ok).toBe(true);
     expect(report.text).toMatch(
       /for a while the newest step alone did not fit: it needed \d+, the limit is 300/,
@@ -172,7 +184,7 @@ describe("replay", () => {
       { role: "system", content: "Answer with the tool." },
       { role: "user", content: "Again." },
     );
-    const report = await replayed({ files: [testFile([twice])], store: emptyStore() });
+    const report = await replayed({ files: [testFile([twice])], store: await emptyDatabase() });
     expect(report.check).toMatchObject({ messages: 7, repeated: 1, found: 6, superseded: 0 });
     expect(report.ok).toBe(true);
   });
@@ -196,7 +208,7 @@ describe("replay", () => {
         messages: [asks, says(call), says(result), asks, says({ type: "text", text: "Here." })],
       },
     ];
-    const report = await replayed({ files: [testFile(lines)], store: emptyStore() });
+    const report = await replayed({ files: [testFile(lines)], store: await emptyDatabase() });
     expect(report).toMatchObject({ ok: true, figures: { broken: 0 } });
   });
 
@@ -204,7 +216,7 @@ describe("replay", () => {
     const wizard = { id: "bad", messages: [{ role: "wizard", content: "Abracadabra" }] };
     const report = await replayed({
       files: [testFile(["{", toolConversation("good", 1), wizard])],
-      store: emptyStore(),
+      store: await emptyDatabase(),
     });
     expect(report.ok).toBe(false);
     expect(report.check).toMatchObject({ conversations: 1, found: 5 });
@@ -218,7 +230,7 @@ describe("replay", () => {
 
   it("goes on where an interrupted run stopped, and adds nothing twice", async () => {
     const file = testFile([toolConversation("a", 4), toolConversation("b", 4)]);
-    const options: ReplayOptions = { files: [file], store: emptyStore(), run: "night" };
+    const options: ReplayOptions = { files: [file], store: await emptyDatabase(), run: "night" };
     const stop = new Error("interrupted");
     const interrupted = replay({
       ...options,
@@ -241,7 +253,7 @@ describe("replay", () => {
   });
 
   it("touches nothing in a store but what it wrote", async () => {
-    const store = emptyStore();
+    const store = await emptyDatabase();
     const first = await replayed({ files: [testFile([toolConversation("a", 1)])], store, run: "one" });
     const other = await replayed({ files: [testFile([toolConversation("a", 2)])], store, run: "two" });
     expect([first.ok, other.ok]).toEqual([true, true]);
@@ -250,7 +262,7 @@ describe("replay", () => {
   });
 
   it("reports a run of the same name that held other messages, and replays the others", async () => {
-    const store = emptyStore();
+    const store = await emptyDatabase();
     await replayed({
       files: [testFile([{ id: "a", messages: [{ role: "user", content: "one" }] }])],
       store,
@@ -282,7 +294,7 @@ describe("replay", () => {
   ])("finds %s", async (_what, statement, problem) => {
     const options: ReplayOptions = {
       files: [testFile([toolConversation("a", 3)])],
-      store: emptyStore(),
+      store: await emptyDatabase(),
       run: "r",
       maxTokens: 120,
     };

@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { repeatLine } from "../src/command/repeat-line.ts";
 import { cases } from "../src/index.ts";
-import { builtKit, folderWith } from "./command-folder.ts";
-import { runIn } from "./command-run.ts";
+import { folderWith } from "./command-folder.ts";
+import { inProcess, runIn } from "./command-run.ts";
 
-let kit = "";
-beforeAll(async () => {
-  kit = await builtKit({ bin: "src/bin.ts" });
-});
+const kit = inject("kit");
 
 /** A harness whose clients do `work` in each update, and which ends by `destroy`. */
 function harnessThat(work: string, destroy = ""): string {
@@ -80,7 +77,7 @@ describe("turnkeep-conformance", () => {
       "fails.mjs": harnessThat("return Promise.reject(new Error('no'));"),
       "hangs.mjs": harnessThat("return new Promise(() => {});"),
     });
-    const bailed = await runIn(kit, folder, ["fails.mjs", "--bail", "2"]);
+    const bailed = await inProcess(folder, ["fails.mjs", "--bail", "2"]);
     expect(bailed.err.match(/failed so far/g)).toHaveLength(2);
     expect(bailed.out).toContain("The run was stopped: 2 failed, as many as bail allows.");
     expect(bailed.status).toBe(1);
@@ -92,7 +89,7 @@ describe("turnkeep-conformance", () => {
   it("refuses a path that its seed does not have", async () => {
     const folder = folderWith(kit, { "good.mjs": harnessThat("") });
     const args = ["good.mjs", "--name", "random sequences", "--seed", "1", "--path", "0:100000"];
-    const { status, err } = await runIn(kit, folder, args);
+    const { status, err } = await inProcess(folder, args);
     expect(status).toBe(2);
     expect(err).toMatch(
       /^turnkeep-conformance: The path 0:100000 leads nowhere in the case "random sequences/,

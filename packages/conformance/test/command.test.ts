@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { main } from "../src/command/main.ts";
 import { type ConformanceReport, cases } from "../src/index.ts";
-import { builtKit, folderWith } from "./command-folder.ts";
+import { folderWith } from "./command-folder.ts";
 import { inProcess, runIn, shellIn } from "./command-run.ts";
 
-let kit = "";
-beforeAll(async () => {
-  kit = await builtKit({ bin: "src/bin.ts" });
-});
+const kit = inject("kit");
 
 const good = `import { referenceHarness } from "../../reference.js";
 export default referenceHarness();
@@ -76,7 +73,7 @@ describe("turnkeep-conformance", () => {
     ],
     ["store.cts", 'module.exports = async () => (await import("../../reference.js")).referenceHarness();\n'],
   ])("runs %s", async (name, text) => {
-    const { status, out, err } = await runIn(kit, folderWith(kit, { [name]: text }), [
+    const { status, out, err } = await inProcess(folderWith(kit, { [name]: text }), [
       name,
       "--group",
       "order",
@@ -108,7 +105,7 @@ export default referenceHarness();
     const read = (name: string) => readFileSync(join(folder, "out", name), "utf8");
 
     expect(
-      (await runIn(kit, folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status,
+      (await inProcess(folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status,
     ).toBe(1);
     const failed = JSON.parse(read("report.json")) as ConformanceReport & { versions: object };
     expect(failed).toMatchObject({ ok: false, capabilities: { list: false }, counts: { failed: 1 } });
@@ -125,7 +122,7 @@ export default referenceHarness();
     expect(member).not.toHaveProperty("error");
     expect(read("badge.svg")).toContain("<title>turnkeep store: 1 failed</title>");
 
-    expect((await runIn(kit, folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
+    expect((await inProcess(folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
     const part = cases.filter(({ group }) => group === "order").length;
     expect(read("badge.svg")).toContain(`turnkeep store: ${part} of ${cases.length} cases passed`);
   });

@@ -59,9 +59,11 @@ const hooksAlone = mapHooks(alone);
 /** As a database does, it answers after other events have had their turn. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const withoutListing: ConformanceHarness = {
+/** A store over the map that lists nothing; by the real clock unless it is given one. */
+const withoutListing = (clock: { readonly now?: () => number } = {}): ConformanceHarness => ({
   create: ({ ttlMs }) =>
     keyValueStore<string>({
+      ...clock,
       ttlMs,
       shared: true,
       get: async (key) => {
@@ -75,11 +77,19 @@ const withoutListing: ConformanceHarness = {
       delete: hooksAlone.delete,
     }),
   rawRead: (memoryId) => [alone.get(memoryId) ?? ""],
-};
+});
 
 // What a listing changes; the rest ran above.
-describeConformance("keyValueStore without a listing", withoutListing, {
-  groups: ["basic", "list", "ids", "ttl", "lifecycle", "model"],
+describeConformance(
+  "keyValueStore without a listing",
+  { ...withoutListing({ now }), advance },
+  { groups: ["basic", "list", "ids", "ttl", "lifecycle", "model"] },
+);
+
+// To wait out each life takes long: the rest, in the thorough run.
+describeConformance("keyValueStore by the real clock", withoutListing(), {
+  groups: ["ttl"],
+  ...(process.env.TURNKEEP_THOROUGH ? {} : { names: ["an expired memory is absent", "prolong a life"] }),
 });
 
 const small = new Map<string, string>();

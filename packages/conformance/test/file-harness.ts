@@ -1,16 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inject } from "vitest";
 import type { ConformanceHarness } from "../src/index.ts";
-import { builtKit } from "./command-folder.ts";
 import fileStore, { type FileStoreFault } from "./fixtures/file-store.ts";
-
-let built: Promise<string> | undefined;
 
 /** A harness over files, with a client elsewhere: a database that two processes share. */
 export async function fileHarness(fault?: FileStoreFault): Promise<ConformanceHarness> {
-  built ??= builtKit({ "file-store": "test/fixtures/file-store.ts" }, "elsewhere");
-  const module = join(await built, "file-store.js");
+  const module = join(inject("kit"), "file-store.js");
   const folder = mkdtempSync(join(tmpdir(), "turnkeep-files-"));
   const data = { folder, fault };
   return {

@@ -2,14 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { cases } from "../src/index.ts";
-import { builtKit, folderWith } from "./command-folder.ts";
+import { folderWith } from "./command-folder.ts";
 
-let kit = "";
-beforeAll(async () => {
-  kit = await builtKit({ "node-test": "src/node-test.ts" }, "node-test");
-});
+const kit = inject("kit");
 
 /** Runs a file by `node --test`; answers its lines in TAP, without what surrounds them, and the folder that it ran in. */
 async function nodeTest(

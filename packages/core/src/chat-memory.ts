@@ -15,6 +15,9 @@ import type { MessageFormat } from "./message-format.ts";
 
 declare const entryBrand: unique symbol;
 
+/** One value for each message: `[Value]` for one, `Value[]` for a list that is spread. */
+export type Each<Messages extends unknown[], Value> = { [Place in keyof Messages]: Value };
+
 /** A message with your own id, the model and the tools that it was made with, or when it was said. Made by {@link entry}. */
 export interface Entry<M> {
   readonly [entryBrand]: true;
@@ -78,15 +81,18 @@ export interface MemoryTransaction<M> {
    * Collects messages; returns their ids. A system message that turns out to be stored already is not added, so the id
    * returned for it belongs to no message.
    */
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Each<Messages, string>;
   add(...messages: (M | Entry<M>)[]): string[];
   /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
   instruct(message: M | Entry<M>): string;
-  /** See {@link ChatMemory.put}. A message that a rewind of this transaction brings back cannot be replaced: `UNSUPPORTED`. */
+  /** See {@link ChatMemory.put}. A message that this transaction brings back from history cannot be replaced: `UNSUPPORTED`. */
   put(id: string, message: M | Entry<M>, options?: PutRules<M>): void;
   /** See {@link ChatMemory.remove}. */
   remove(messageId: string, options?: RemoveRules): void;
   /** See {@link ChatMemory.rewind}. */
   rewind(messageId: string): void;
+  /** See {@link ChatMemory.restore}. */
+  restore(messageId: string): void;
   /** See {@link ChatMemory.compact}. Returns the id of the replacement. */
   compact(request: { readonly through: string; readonly replacement: M }): string;
   /** See {@link ChatMemory.set}. Returns the ids. */
@@ -122,8 +128,8 @@ export interface ChatMemory<M> {
   /** How the messages are read and stored; `modelMessageFormat` if none was given. */
   readonly format: MessageFormat<M>;
   /**
-   * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order. Without arguments it does
-   * nothing. Messages are copied. If others write at the same time, the add is repeated on the new state until
+   * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order and one for each: of
+   * `const [id] = await memory.add(message)`, `id` is a string. Without arguments it does nothing. Messages are copied. If others write at the same time, the add is repeated on the new state until
    * `timeoutMs` is over; to pass a signal, use {@link ChatMemory.transaction}. If the add makes a summary due
    * (`window.summarize`), it waits for that summary; a summary that fails is an event, not an error.
    *
@@ -136,6 +142,8 @@ export interface ChatMemory<M> {
    * `VERSION_CONFLICT` (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an
    * invalid number).
    */
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Promise<Each<Messages, string>>;
+  // For lists of which only the program knows how many they hold: `...(isNew ? [prompt] : [])`.
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   /**
    * Makes a system message the prompt, whatever `systemMessages` says: the one before is superseded, and the view begins
@@ -255,7 +263,7 @@ export interface ChatMemory<M> {
    * import { createChatMemory, user } from "@turnkeep/core";
    *
    * const memory = createChatMemory();
-   * const [questionId = ""] = await memory.add(user("What is a fjrod?"));
+   * const [questionId] = await memory.add(user("What is a fjrod?"));
    * await memory.transaction((edit) => {
    *   edit.rewind(questionId);
    *   edit.add(user("What is a fjord?"));
@@ -276,6 +284,41 @@ export interface ChatMemory<M> {
    * `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, for callers that must not take back messages they have not seen.
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
+  /**
+   * The other versions of a message, in the order in which they were said: those that stood in its place before it was
+   * edited or generated again (`rewind`, `set`), or that took it. None for a system message in front, which `instruct`
+   * replaces, and of what was removed or pruned. Reads what was superseded since.
+   *
+   * Errors: `NOT_FOUND` if there is no such message; `UNSUPPORTED` if the store keeps no history.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * const [first = ""] = await memory.add(user("What is a fjrod?"));
+   * await memory.rewind(first);
+   * const [second = ""] = await memory.add(user("What is a fjord?"));
+   * console.log((await memory.versions(second)).map(({ id }) => id === first)); // [true]
+   * await memory.restore(first);
+   * console.log(await memory.messages()); // the question as it was at first
+   * ```
+   */
+  versions(messageId: string, options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
+  /**
+   * Goes back to another version of a message ({@link ChatMemory.versions}), or to any superseded message: what was said on
+   * its branch is in the conversation again, and what was said in place of it is superseded. Where others begin behind it, the
+   * branch is the one on which something was said last. What the window has room for becomes live, the rest is evicted; a
+   * derived message that stands for what was superseded leaves, and system messages in front stay as they are. For a message
+   * that is live or evicted, nothing is changed.
+   *
+   * What was removed or pruned stays away: of a branch that has lost its beginning the rest comes back, behind what that followed.
+   *
+   * Errors: `NOT_FOUND` if there is no such message, or by {@link RemovalOptions.mustExist}; `INVALID_OPTION` for a system
+   * message whose place another took (`instruct`); `UNSUPPORTED` if the store keeps no history; `VERSION_CONFLICT` by
+   * {@link RemovalOptions.onConflict}.
+   */
+  restore(messageId: string, options?: RemovalOptions): Promise<void>;
   /**
    * Deletes a message and the rest of its step ({@link RemoveOptions.only}: the message alone), from memory and history.
    * Returns the ids it deleted, perhaps none; if an attempt's outcome stayed unknown, the ids it was to delete that are gone.
@@ -322,7 +365,7 @@ export interface ChatMemory<M> {
    * import { assistant, type ChatMemory, type ModelMessage, user } from "@turnkeep/core";
    *
    * async function answer(memory: ChatMemory<ModelMessage>, ask: (messages: ModelMessage[]) => Promise<string>) {
-   *   const [question = ""] = await memory.add(user("What is a fjord?"));
+   *   const [question] = await memory.add(user("What is a fjord?"));
    *   const mustExist = await memory.anchor(question);
    *   const text = await ask(await memory.messages()); // may take minutes
    *   await memory.transaction((transaction) => transaction.add(assistant(text)), { mustExist });

@@ -180,7 +180,7 @@ export function laterVersionError(
 ): TurnkeepError {
   return new TurnkeepError(
     "UNSUPPORTED_VERSION",
-    `${store}: ${what} were migrated by a later version of ${packageName}: upgrade this one`,
+    `${store}: ${what} were migrated by a later version of ${packageName}: upgrade this process, or, until it is replaced, start it without migrate(), since its calls still work`,
     { cause },
   );
 }

@@ -9,9 +9,10 @@ export type MemoryEvent =
   | {
       /**
        * `added`: new messages. `replaced`: `put` in the place of others, under the same ids. `removed`: deleted by `remove`.
-       * `rewound`: superseded, by `rewind`, `set` or another prompt; they stay in history.
+       * `rewound`: superseded, by `rewind`, `set`, `restore` or another prompt; they stay in history. `restored`: no longer
+       * so, by `restore`.
        */
-      readonly type: "added" | "replaced" | "removed" | "rewound";
+      readonly type: "added" | "replaced" | "removed" | "rewound" | "restored";
       readonly memoryId: string;
       readonly messageIds: readonly string[];
     }

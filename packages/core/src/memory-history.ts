@@ -16,6 +16,8 @@ export interface MemoryHistoryQuery extends MemoryCallOptions {
   readonly states?: readonly MessageState[] | undefined;
   /** Only messages with one of these ids, at most 1,000. Ids that no message has are ignored. */
   readonly ids?: readonly string[] | undefined;
+  /** Whether each message says which one it follows ({@link HistoryMessage.parent}). Default `false`. */
+  readonly branches?: boolean | undefined;
 }
 
 /** One message of the history. */
@@ -26,6 +28,12 @@ export interface HistoryMessage<M> {
   readonly createdAt: number;
   readonly state: MessageState;
   readonly message: M;
+  /**
+   * With {@link MemoryHistoryQuery.branches}, and from `versions`: the `seq` of the message that this one follows; 0 if it
+   * is the first. Messages with the same `parent` are versions of one another. A message with that `seq` may have been removed. Absent for a system
+   * message in front, which stands apart.
+   */
+  readonly parent?: number | undefined;
 }
 
 /** One page of the history. */

@@ -150,7 +150,11 @@ export const share: Check<number> = such(
 export const tokenCounter: Check<TokenCounter> = (name, value) => {
   const counter = value as Partial<TokenCounter> | null | undefined;
   if (typeof counter !== "object" || typeof counter?.count !== "function") {
-    throw wrongOption(name, counter, "a TokenCounter");
+    throw wrongOption(
+      name,
+      counter,
+      'a TokenCounter, such as await tokenCounter("gpt-4o") of @turnkeep/tokens',
+    );
   }
   if (counter.base !== undefined) integer(0)(`${name}.base`, counter.base);
 };

@@ -357,11 +357,11 @@ describe("views", () => {
     const memory = createChatMemory();
     const [first, second] = await memory.add(user("a"), user("b"), user("c"));
     const extra = [user("now")];
-    const request = { through: first as string, replacement: user("sum") };
+    const request = { through: first, replacement: user("sum") };
     const compacted = memory.compact(request);
     const view = memory.messages({ extra });
     const explained = memory.explain({ extra });
-    request.through = second as string;
+    request.through = second;
     extra.push(user("later"));
     await compacted;
     expect(texts(await view)).toEqual(["sum", "b", "c", "now"]);
@@ -611,7 +611,7 @@ describe("views", () => {
     await memory.add(user("1"), user("2"), user("3"), user("4"));
     const [first] = await memory.set([user("kept"), compacted]);
     const [last] = await memory.add(user("new"));
-    await memory.rewind(last as string);
+    await memory.rewind(last);
     expect(await memory.messages()).toEqual([user("kept"), compacted]);
     await memory.compact({ through: first as string, replacement: user("in short") });
     expect(await memory.messages()).toEqual([user("in short"), compacted]);
@@ -655,8 +655,8 @@ describe("set, compact, clear", () => {
     const [first, second] = await ours.add(user("a"), user("b"), user("c"));
     const throwing = { onConflict: "throw" } as const;
     for (const takeBack of [
-      () => ours.rewind(second as string, throwing),
-      () => ours.remove(second as string, throwing),
+      () => ours.rewind(second, throwing),
+      () => ours.remove(second, throwing),
       () => ours.remove("nobody's", throwing),
     ]) {
       await ours.messages();
@@ -667,12 +667,12 @@ describe("set, compact, clear", () => {
     }
     // Changes of one's own are no conflict.
     await ours.messages();
-    await ours.remove(first as string, throwing);
-    await ours.rewind(second as string, throwing);
+    await ours.remove(first, throwing);
+    await ours.rewind(second, throwing);
     expect(await ours.messages()).toEqual([]);
     await theirs.add(user("e"));
     const [late] = await theirs.add(user("f"));
-    await ours.remove(late as string, { onConflict: "merge" });
+    await ours.remove(late, { onConflict: "merge" });
     expect(texts(await ours.messages())).toEqual(["e"]);
   });
 
@@ -686,7 +686,7 @@ describe("set, compact, clear", () => {
     );
     await memory.add(user("later"));
     const summary = user("Earlier: a question and what was found.");
-    await memory.compact({ through: callId as string, replacement: summary });
+    await memory.compact({ through: callId, replacement: summary });
     expect(await memory.messages()).toEqual([system("s"), summary, user("later")]);
     expect(await states(memory)).toEqual([
       "s live",
@@ -697,16 +697,16 @@ describe("set, compact, clear", () => {
     ]);
     expect((await memory.history({ limit: 1, after: 4 })).messages.map(({ seq }) => seq)).toEqual([5]);
     const [last] = await memory.add(assistant("more"));
-    const summaryId = await memory.compact({ through: last as string, replacement: user("all") });
+    const summaryId = await memory.compact({ through: last, replacement: user("all") });
     expect(await memory.messages()).toEqual([system("s"), user("all")]);
     const refused = (through: string, replacement = user("x") as ModelMessage) =>
       expect(memory.compact({ through, replacement })).rejects;
     const about = (id: string) => ({ memoryId: "default", messageIds: [id] });
-    await refused(callId as string).toMatchObject({
+    await refused(callId).toMatchObject({
       code: "VERSION_CONFLICT",
-      details: about(callId as string),
+      details: about(callId),
     });
-    for (const id of [systemId as string, summaryId])
+    for (const id of [systemId, summaryId])
       await refused(id).toMatchObject({ code: "INVALID_OPTION", details: about(id) });
     await refused("nobody").toMatchObject({ code: "NOT_FOUND", details: about("nobody") });
     const result = {
@@ -722,7 +722,7 @@ describe("set, compact, clear", () => {
       assistant([{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }]),
       assistant([{ type: "tool-approval-request", approvalId: "ask", toolCallId: "c" }]),
     ]) {
-      await refused(last as string, replacement).toMatchObject({ code: "INVALID_MESSAGE" });
+      await refused(last, replacement).toMatchObject({ code: "INVALID_MESSAGE" });
       await expect(memory.put(summaryId, replacement)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
     }
     expect(await memory.messages()).toEqual([system("s"), user("all")]);
@@ -744,7 +744,7 @@ describe("set, compact, clear", () => {
     const events: MemoryEvent[] = [];
     const memory = createChatMemory({ id: "m", store, onEvent: besideChanges(events) });
     const [through] = await memory.add(user("a"), user("b"));
-    await memory.compact({ through: through as string, replacement: user("sum") });
+    await memory.compact({ through, replacement: user("sum") });
     expect(events).toEqual([{ type: "evicted", memoryId: "m", messageIds: [through], reason: "compact" }]);
     await memory.set([user("c")]);
     expect(events).toHaveLength(1);
@@ -755,7 +755,7 @@ describe("set, compact, clear", () => {
   test("a page of history that a derived message stands in is as long as it was asked for", async () => {
     const memory = createChatMemory();
     const [first] = await memory.add(user("1"), user("2"));
-    await memory.compact({ through: first as string, replacement: user("sum") });
+    await memory.compact({ through: first, replacement: user("sum") });
     await memory.add(user("4"), user("5"), user("6"));
     const { messages, hasMore } = await memory.history({ after: 2, limit: 2 });
     expect(messages.map(({ seq }) => seq)).toEqual([4, 5]);
@@ -769,7 +769,7 @@ describe("set, compact, clear", () => {
     const theirs = createChatMemory({ id: "m", store });
     const [, , through] = await ours.add(user("pin"), user("a"), user("b"));
     await theirs.add(user("c"));
-    await ours.compact({ through: through as string, replacement: user("sum") });
+    await ours.compact({ through, replacement: user("sum") });
     expect(texts(await ours.messages())).toEqual(["sum", "pin", "c"]);
     expect(texts(await theirs.messages())).toEqual(["sum", "pin", "c"]);
   });
@@ -777,9 +777,8 @@ describe("set, compact, clear", () => {
   test("compact ends at what memory holds or a window evicted, and at nothing that was superseded", async () => {
     const memory = createChatMemory({ window: { maxMessages: 2 } });
     const [evicted, , , superseded] = await memory.add(user("a"), user("b"), user("c"), user("d"));
-    await memory.rewind(superseded as string);
-    const upTo = (through: string | undefined) =>
-      memory.compact({ through: through as string, replacement: user("sum") });
+    await memory.rewind(superseded);
+    const upTo = (through: string) => memory.compact({ through, replacement: user("sum") });
     await expect(upTo(superseded)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await upTo(evicted);
     expect(await states(memory)).toEqual(["a evicted", "b evicted", "c live", "d superseded"]);
@@ -788,9 +787,9 @@ describe("set, compact, clear", () => {
 
   test("compact keeps the whole step of a pinned message", async () => {
     const memory = createChatMemory({ window: { maxMessages: 10, pinned: ({ role }) => role === "tool" } });
-    const step = [toolCall("c", "look", {}), toolResult("c", "look", "r")];
+    const step = [toolCall("c", "look", {}), toolResult("c", "look", "r")] as const;
     const [, , , through] = await memory.add(user("a"), ...step, user("b"));
-    await memory.compact({ through: through as string, replacement: user("sum") });
+    await memory.compact({ through, replacement: user("sum") });
     expect(await memory.messages()).toEqual([user("sum"), ...step]);
   });
 
@@ -835,7 +834,7 @@ describe("rewind and remove", () => {
       const ids = await memory.add(assistant("hello"), user("1"));
       const [second] = await memory.add(user("2"), user("3"));
       expect(ids).toHaveLength(2);
-      await memory.rewind(second as string);
+      await memory.rewind(second);
       expect(await states(memory)).toEqual([`hello ${state}`, "1 live", "2 superseded", "3 superseded"]);
     },
   );
@@ -871,7 +870,7 @@ describe("rewind and remove", () => {
     const [a] = await memory.add(assistant("a"));
     await memory.add(user("b"));
     expect((await memory.messages()).map(({ role }) => role)).toEqual(["assistant", "user"]);
-    await memory.rewind(a as string);
+    await memory.rewind(a);
     expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 
     const summarized = createChatMemory({ window: { maxMessages: 6 } });
@@ -897,7 +896,7 @@ describe("rewind and remove", () => {
     });
     const [, , last] = await pinning.add(user("pinned"), user("1"), user("2"), user("3"));
     expect(texts(await pinning.messages())).toEqual(["pinned", "3"]);
-    await pinning.rewind(last as string);
+    await pinning.rewind(last);
     expect(texts(await pinning.messages())).toEqual(["pinned", "1"]);
   });
 
@@ -906,14 +905,14 @@ describe("rewind and remove", () => {
     await memory.add(user("1"), user("2"));
     const [instructions] = await memory.add(system("s"));
     await memory.add(user("3"));
-    await memory.rewind(instructions as string);
+    await memory.rewind(instructions);
     expect(await states(memory)).toEqual(["1 live", "2 live", "s superseded", "3 superseded"]);
   });
 
   test("rewind to a summary leaves nothing of what was said behind it", async () => {
     const memory = createChatMemory({ window: { maxMessages: 3 } });
     const [, through] = await memory.add(user("1"), user("2"));
-    const summary = await memory.compact({ through: through as string, replacement: user("sum") });
+    const summary = await memory.compact({ through, replacement: user("sum") });
     await memory.add(user("3"), user("4"), user("5"));
     await memory.rewind(summary);
     expect(await states(memory)).toEqual([
@@ -925,7 +924,7 @@ describe("rewind and remove", () => {
     ]);
     const late = createChatMemory();
     const [first] = await late.add(user("1"), user("2"), user("3"));
-    await late.rewind(await late.compact({ through: first as string, replacement: user("sum") }));
+    await late.rewind(await late.compact({ through: first, replacement: user("sum") }));
     expect(await states(late)).toEqual(["1 live", "2 superseded", "3 superseded"]);
   });
 
@@ -968,7 +967,7 @@ describe("rewind and remove", () => {
     const store: ChatMemoryStore = { ...inner, getHistory: () => Promise.reject(failure) };
     const memory = createChatMemory({ id: "m", store });
     const [, second] = await memory.add(user("1"), user("2"));
-    await expect(memory.rewind(second as string)).rejects.toBe(failure);
+    await expect(memory.rewind(second)).rejects.toBe(failure);
     expect(texts(await memory.messages())).toEqual(["1", "2"]);
     await memory.add(user("3"));
     expect(texts(await createChatMemory({ id: "m", store: inner }).messages())).toEqual(["1", "2", "3"]);
@@ -978,7 +977,7 @@ describe("rewind and remove", () => {
     const memory = createChatMemory({ window: { maxMessages: 2 } });
     await memory.add(toolResult("nobody", "asked", "x"), user("1"));
     const [last] = await memory.add(user("2"));
-    await memory.rewind(last as string);
+    await memory.rewind(last);
     expect(await states(memory)).toEqual(["tool-result evicted", "1 live", "2 superseded"]);
   });
 
@@ -999,7 +998,7 @@ describe("rewind and remove", () => {
     const memory = createChatMemory({ window: { maxMessages: 4 } });
     const [, call] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "r"));
     const [other] = await memory.add(user("x"));
-    expect(await memory.remove(call as string)).toHaveLength(2);
+    expect(await memory.remove(call)).toHaveLength(2);
     expect(await states(memory)).toEqual(["q live", "x live"]);
     const [, second, result] = await memory.add(
       assistant("a"),
@@ -1010,8 +1009,8 @@ describe("rewind and remove", () => {
     );
     await memory.add(user("end"));
     expect(await states(memory)).toContain("tool-call evicted");
-    expect(await memory.remove(result as string)).toEqual([second, result]);
-    expect(await memory.remove(other as string)).toEqual([other]);
+    expect(await memory.remove(result)).toEqual([second, result]);
+    expect(await memory.remove(other)).toEqual([other]);
     expect(await memory.remove("nobody")).toEqual([]);
     expect(await states(memory)).toEqual(["q evicted", "a evicted", "y live", "z live", "end live"]);
   });
@@ -1020,18 +1019,18 @@ describe("rewind and remove", () => {
     const memory = createChatMemory();
     const step = () => [toolCall("c", "look", {}), toolResult("c", "look", "r")] as const;
     const [, call, result] = await memory.add(user("q"), ...step());
-    await memory.rewind(call as string);
+    await memory.rewind(call);
     await memory.add(...step());
-    expect(await memory.remove(result as string)).toEqual([call, result]);
+    expect(await memory.remove(result)).toEqual([call, result]);
     expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
   });
 
   test("removing a result that was superseded leaves its call with the result that it has now", async () => {
     const memory = createChatMemory();
     const [, , old] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "old"));
-    await memory.rewind(old as string);
+    await memory.rewind(old);
     await memory.add(toolResult("c", "look", "new"));
-    expect(await memory.remove(old as string)).toEqual([old]);
+    expect(await memory.remove(old)).toEqual([old]);
     expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
   });
 
@@ -1051,11 +1050,11 @@ describe("rewind and remove", () => {
     for await (const next of memory.historyPages({ limit: 1 })) pages.push(...next.messages);
     expect(texts(pages.map(({ message }) => message))).toEqual(["a", "c"]);
     await memory.add(user("d"));
-    const again = memory.add(entry(user("b"), { id: bad as string }));
+    const again = memory.add(entry(user("b"), { id: bad }));
     await expect(again).rejects.toMatchObject({ code: "ID_CONFLICT" });
-    await memory.put(bad as string, user("b"));
+    await memory.put(bad, user("b"));
     expect(texts(await memory.messages())).toEqual(["a", "b", "c", "d"]);
-    await memory.remove(bad as string);
+    await memory.remove(bad);
     expect(texts(await memory.messages())).toEqual(["a", "c", "d"]);
   });
 });
@@ -1148,10 +1147,10 @@ test("the epoch rises with a set, also of what was empty, and with what a rewind
   expect(await epoch()).toBe(1);
   await memory.clear();
   const [, , third, fourth] = await memory.add(user("1"), user("pinned"), user("3"), user("4"));
-  await memory.remove(fourth as string);
+  await memory.remove(fourth);
   expect(texts(await memory.messages())).toEqual(["pinned"]);
   expect(await epoch()).toBe(2);
-  await memory.rewind(third as string);
+  await memory.rewind(third);
   expect(texts(await memory.messages())).toEqual(["1", "pinned"]);
   expect(await epoch()).toBe(3);
 });
@@ -1183,7 +1182,7 @@ test("the epoch rises with whatever changes the view other than at its end, and 
   expect(await epoch()).toBe(1);
   const [id] = await memory.add(user("d"));
   expect(await epoch()).toBe(2);
-  await memory.put(id as string, user("d2"));
+  await memory.put(id, user("d2"));
   expect(await epoch()).toBe(2);
   await memory.set([user("e")]);
   expect(await epoch()).toBe(3);

@@ -75,7 +75,7 @@ describe("a read of what has not changed", () => {
   test("what another wrote or deleted is there at the next read", async () => {
     const { answers, memories } = setUp();
     const [one, two] = memories;
-    const [id = ""] = await one.add(user("A"));
+    const [id] = await one.add(user("A"));
     expect(await texts(two)).toEqual(["A"]);
     answers.length = 0;
     await one.put(id, user("a"));
@@ -185,7 +185,7 @@ describe("two memories over one store, interleaved at every wait", () => {
         const ours = createChatMemory({ id: "m", store: delayed(store, wait) });
         const theirs = createChatMemory({ id: "m", store: delayed(store, wait) });
         const adds = Array.from({ length: added }, (_, index) => theirs.add(user(`new ${index}`)));
-        const compacted = ours.compact({ through: through as string, replacement: user("sum") });
+        const compacted = ours.compact({ through: through, replacement: user("sum") });
         await scheduler.waitFor(Promise.all([compacted, ...adds]));
         const expected = ["sum", ...Array.from({ length: added }, (_, index) => `new ${index}`)];
         expect(await texts(createChatMemory({ id: "m", store }))).toEqual(expected);
@@ -197,7 +197,7 @@ describe("two memories over one store, interleaved at every wait", () => {
 test("a compact is refused for what a later one covers as the memory is now, not as it was read", async () => {
   const store = inMemoryStore();
   const [one, other] = [createChatMemory({ id: "m", store }), createChatMemory({ id: "m", store })];
-  const [first = "", , third = ""] = await one.add(user("a"), user("b"), user("c"));
+  const [first, , third] = await one.add(user("a"), user("b"), user("c"));
   const compact = (through: string): Promise<string> =>
     one.compact({ through, replacement: user("summary") });
   await compact(third);
@@ -352,7 +352,7 @@ describe("a store that commits and then fails", () => {
       },
     };
     const memory = createChatMemory({ id: "m", store: faulty });
-    expect(await memory.remove(id as string)).toEqual([id]);
+    expect(await memory.remove(id)).toEqual([id]);
     expect(await texts(memory)).toEqual(["b"]);
   });
 
@@ -735,8 +735,8 @@ describe("order, time and signals", () => {
     await memory.add(user("1"), user("2"), user("3"));
     await memory.add(entry(user("4"), { id: "4" }));
     await memory.put("5", user("5"));
-    await memory.remove(call as string);
-    await memory.compact({ through: first as string, replacement: user("sum") });
+    await memory.remove(call);
+    await memory.compact({ through: first, replacement: user("sum") });
     await memory.rewind("5");
     await memory.explain({ evicted: 1 });
     await memory.history();

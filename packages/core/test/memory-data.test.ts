@@ -177,7 +177,7 @@ describe("what is said about a conversation", () => {
     async (_, isMade, said) => {
       const inner = inMemoryStore();
       const other = createChatMemory({ id: "a", store: inner });
-      const [id = ""] = await other.add(user("One"));
+      const [id] = await other.add(user("One"));
       const meanwhile = () => other.update(count);
       const late = createChatMemory({ id: "a", store: meeting(inner, { isMade, isLost: true, meanwhile }) });
       await expect(late.update(count)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
@@ -202,7 +202,7 @@ describe("what is said about a conversation", () => {
       const other = createChatMemory({ id: "a", store: inner });
       await other.update(1);
       const meanwhile = async () => {
-        const [id = ""] = await other.add(user("One"));
+        const [id] = await other.add(user("One"));
         await other.rewind(id);
       };
       const store = meeting(inner, { isMade, isLost: true, meanwhile });

@@ -73,7 +73,7 @@ test.each([
   const memory = createChatMemory({ id: "m", store: counting.store, window });
   await memory.add(...numbers(0, count).map((number) => user(number)));
   const [last] = await memory.add(user("last"));
-  await memory.rewind(last as string);
+  await memory.rewind(last);
   // What is later, and one page of what is earlier.
   expect(counting.lookups).toBe(2);
 });

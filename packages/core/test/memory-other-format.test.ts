@@ -32,7 +32,7 @@ test.each<[string, (memory: ChatMemory<ModelMessage>, id: string) => Promise<unk
     const memory = createChatMemory({ id: "m", store });
     const [first] = await memory.add(user("a"), user("z"));
     const wrong = createChatMemory({ id: "m", store, format: otherFormat, window: { maxMessages: 2 } });
-    await expect(change(wrong, first as string)).rejects.toMatchObject({
+    await expect(change(wrong, first)).rejects.toMatchObject({
       code: "CORRUPT_RECORD",
       message: expect.stringContaining('written by the message format "model-message"'),
     });
@@ -50,7 +50,7 @@ test.each([
   await rewriteRecords(store, [1], { payload });
   await expect(memory.messages()).rejects.toMatchObject({ details: { messageIds: [damaged] } });
   await memory.add(user("c"));
-  await memory.remove(damaged as string);
+  await memory.remove(damaged);
   expect(await memory.messages()).toEqual([user("a"), user("c")]);
 });
 

@@ -35,6 +35,7 @@ export interface Act {
     | "edit"
     | "put and remove"
     | "rewind"
+    | "restore"
     | "remove"
     | "shrink"
     | "messages"
@@ -95,6 +96,7 @@ const plans = new Set<Act["kind"]>([
   "edit",
   "put and remove",
   "rewind",
+  "restore",
   "remove",
   "shrink",
 ]);
@@ -321,6 +323,8 @@ function call(
       }, options);
     case "rewind":
       return memory.rewind(targetId, options);
+    case "restore":
+      return memory.restore(targetId, options);
     case "remove":
       return memory.remove(targetId, options);
     case "shrink":

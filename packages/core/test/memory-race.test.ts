@@ -16,7 +16,7 @@ import {
 /** Leave open whether the call took effect. */
 const open = new Set(["STORE_UNAVAILABLE", "ABORTED"]);
 /** Replace or take away: after a lost answer and another's change they may be made again on top of that. */
-const repeatable = new Set<Act["kind"]>(["put", "remove", "put and remove", "shrink"]);
+const repeatable = new Set<Act["kind"]>(["put", "restore", "remove", "put and remove", "shrink"]);
 const decides = new Set<Act["kind"]>(["set", "transaction that reads"]);
 
 const kinds: Act["kind"][] = [
@@ -33,6 +33,7 @@ const kinds: Act["kind"][] = [
   "edit",
   "put and remove",
   "rewind",
+  "restore",
   "remove",
   "shrink",
   "messages",

@@ -100,13 +100,13 @@ describe.each(stores)("what somebody else changed since this instance read (%s)"
     const [ours, theirs] = pair(create());
     await ours.add(user("0"));
     const [first] = await theirs.add(user("1"));
-    await ours.rewind(first as string);
+    await ours.rewind(first);
     expect(await texts(theirs)).toEqual(["0"]);
     const [second] = await theirs.add(user("2"));
-    expect(await ours.remove(second as string)).toEqual([second]);
+    expect(await ours.remove(second)).toEqual([second]);
     expect(await texts(theirs)).toEqual(["0"]);
     const [third] = await theirs.add(user("3"));
-    await ours.compact({ through: third as string, replacement: user("sum") });
+    await ours.compact({ through: third, replacement: user("sum") });
     expect(await texts(theirs)).toEqual(["sum"]);
   });
 
@@ -114,7 +114,7 @@ describe.each(stores)("what somebody else changed since this instance read (%s)"
     const [ours, theirs] = pair(create(), { maxMessages: 2 });
     const [first] = await ours.add(user("0"));
     await theirs.add(user("1"), user("2"), user("3"));
-    await ours.rewind(first as string);
+    await ours.rewind(first);
     expect(await texts(theirs)).toEqual([]);
     const { messages } = await theirs.history();
     expect(messages.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "superseded"));

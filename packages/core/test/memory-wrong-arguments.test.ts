@@ -385,7 +385,7 @@ test("an option that is undefined is as if left out, whatever its name", () => {
 test("where a compaction cannot end is told, with the message's id", async () => {
   const own = createChatMemory({ store: inMemoryStore(), id: "m" });
   const [first] = await own.add(user("a"), user("b"));
-  const summary = await own.compact({ through: first as string, replacement: user("a, in short") });
+  const summary = await own.compact({ through: first, replacement: user("a, in short") });
   const again = own.compact({ through: summary, replacement: user("shorter") });
   await expect(again).rejects.toMatchObject({
     code: "INVALID_OPTION",

@@ -56,11 +56,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   ],
   [
     () => createChatMemory({ window: { maxTokens: 5 } }),
-    "window.counter must be a TokenCounter; it is undefined.",
+    'window.maxTokens needs a window.counter: await tokenCounter("gpt-4o"), or await boundCounter("anthropic"), of @turnkeep/tokens.',
   ],
   [
     () => createChatMemory({ window: { maxMessages: 5, counter: {} } }),
-    "window.counter must be a TokenCounter; it is an object.",
+    'window.counter must be a TokenCounter, such as await tokenCounter("gpt-4o") of @turnkeep/tokens; it is an object.',
   ],
   [
     () => createChatMemory({ window: { maxTokens: 5, counter: { name: "", count: () => 1 } } }),
@@ -412,11 +412,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.history?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.history?.({ cursor: "a" }),
-    'history\'s argument takes before, after, order, limit, states, ids, signal; it was given "cursor".',
+    'history\'s argument takes before, after, order, limit, states, ids, branches, signal; it was given "cursor".',
   ],
   [
     ({ memory }) => memory.historyPages?.({ cursor: "a" }).next?.(),
-    'history\'s argument takes before, after, order, limit, states, ids, signal; it was given "cursor".',
+    'history\'s argument takes before, after, order, limit, states, ids, branches, signal; it was given "cursor".',
   ],
   [({ memory }) => memory.messages?.(5), "messages' argument must be an object of options; it is 5."],
   [

@@ -184,7 +184,7 @@ describe("shrink", () => {
   test("a derived message stays where it is all that is shown", async () => {
     const memory = remembering();
     const [, first] = await memory.add(system("s"), user("a"));
-    await memory.compact({ through: first as string, replacement: user("sum") });
+    await memory.compact({ through: first, replacement: user("sum") });
     expect(await memory.shrink()).toBe(false);
     expect(await memory.messages()).toHaveLength(2);
     await memory.add(user("b"));

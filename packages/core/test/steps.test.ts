@@ -75,8 +75,8 @@ describe("which messages are one step", () => {
   test("a derived message is a step of its own, also where answers come in parts", async () => {
     const memory = createChatMemory<ModelMessage>({ format: formatWith(true) });
     const [, first, second] = await memory.add(user("a"), assistant("b"), assistant("c"));
-    await memory.compact({ through: first as string, replacement: assistant("summary") });
-    await memory.remove(second as string);
+    await memory.compact({ through: first, replacement: assistant("summary") });
+    await memory.remove(second);
     expect(await memory.messages()).toEqual([assistant("summary")]);
   });
 });

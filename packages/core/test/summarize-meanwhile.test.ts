@@ -212,7 +212,7 @@ describe("the memory is changed while a summary of five messages is made", () =>
       raw,
       async () => {
         const other = createChatMemory<ModelMessageLike>({ id: "m", store: raw });
-        await other.put(first as string, user(`changed ${++times}`));
+        await other.put(first, user(`changed ${++times}`));
         return user("sum");
       },
       besideChanges(events),

@@ -230,7 +230,7 @@ describe("what leaves by the window is summarized", () => {
       user("bye"),
     );
     expect(await texts(memory)).toEqual(["§0", "hurry", "done", "thanks", "bye"]);
-    await memory.rewind(hurry as string);
+    await memory.rewind(hurry);
     expect(await texts(memory)).toEqual(["§0"]);
   });
 });

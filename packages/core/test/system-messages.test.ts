@@ -149,7 +149,7 @@ describe("positioned", () => {
 
   test("compact and shrink take it with its step", async () => {
     const memory = memoryOf();
-    const [, , , second = ""] = await memory.add(
+    const [, , , second] = await memory.add(
       system("s"),
       user("1"),
       system("t"),
@@ -168,7 +168,7 @@ describe("positioned", () => {
   test("what comes back after a rewind brings its own along", async () => {
     const memory = memoryOf({ maxMessages: 4, target: 1, unit: "turn" });
     await memory.add(system("s"), system("t"), user("1"), assistant("2"));
-    const [third = ""] = await memory.add(user("3"));
+    const [third] = await memory.add(user("3"));
     expect(await shown(memory)).toEqual(["s", "3"]);
     await memory.rewind(third);
     expect(await shown(memory)).toEqual(["s", "t", "1", "2"]);
@@ -390,7 +390,7 @@ describe.each(["one", "positioned"] as const)("what only sets something (%s)", (
   test("is in force again once what overruled it is taken back", async () => {
     const memory = createChatMemory({ systemMessages, window: { maxMessages: 4, target: 1 } });
     await memory.add(system("s"), effort("low"), user("1"));
-    const [high = ""] = await memory.add(effort("high"), user("2"), user("3"));
+    const [high] = await memory.add(effort("high"), user("2"), user("3"));
     expect(await memory.messages()).toEqual([system("s"), effort("high"), user("3")]);
     await memory.rewind(high);
     expect(await memory.messages()).toEqual([system("s"), effort("low"), user("1")]);

@@ -33,6 +33,7 @@ const kinds = [
   "remove",
   "remove one",
   "rewind",
+  "restore",
   "compact",
   "set",
 ] as const;
@@ -79,7 +80,7 @@ const policies: [string, Policy][] = [
 /** The calls that a memory and a transaction share. */
 type Changing = Pick<
   MemoryTransaction<ModelMessage>,
-  "add" | "instruct" | "put" | "remove" | "rewind" | "compact" | "set"
+  "add" | "instruct" | "put" | "remove" | "rewind" | "restore" | "compact" | "set"
 >;
 
 /** Makes a change, and notes the ids that it brings. The id of a system message may belong to none. */
@@ -111,6 +112,8 @@ async function make(on: Changing | Memory, { kind, place, text }: Act, ids: stri
       return void (await on.remove(id, { only: true }));
     case "rewind":
       return void (await on.rewind(id));
+    case "restore":
+      return void (await on.restore(id));
     case "compact":
       return void ids.push(await on.compact({ through: id, replacement: user(`sum ${text}`) }));
     case "set":

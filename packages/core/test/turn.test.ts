@@ -279,8 +279,8 @@ describe("the lease", () => {
       () => cut.put("late", assistant("late")),
       () => cut.set([user("late")]),
       () => cut.transaction((transaction) => transaction.add(user("late"))),
-      () => cut.rewind(old as string),
-      () => cut.remove(old as string),
+      () => cut.rewind(old),
+      () => cut.remove(old),
       () => cut.clear(),
     ];
     for (const write of writes) await expect(soon(write())).rejects.toMatchObject({ code: "TURN_LOST" });
@@ -323,7 +323,7 @@ describe("the lease", () => {
     const { begun, end, ended } = holding(memory);
     await begun;
     const { epoch } = await headOf(store);
-    await open(store).rewind(first as string);
+    await open(store).rewind(first);
     expect((await headOf(store)).epoch).toBe(epoch + 1);
     await open(store).add(user("2"));
     await soon(memory.add(user("3")));

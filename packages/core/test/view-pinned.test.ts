@@ -98,10 +98,10 @@ describe("a view that pins messages", () => {
     const memory = createChatMemory({ id: "m", store: counting, window: { maxMessages: 2 } });
     const [first] = await memory.add(user("One"));
     await memory.add(assistant("Two"));
-    await memory.messages({ pinned: [first as string] });
+    await memory.messages({ pinned: [first] });
     expect(reads).toBe(0);
     await memory.add(user("Three"));
-    expect(shown(await memory.messages({ pinned: [first as string] }))).toEqual(["One", "Three"]);
+    expect(shown(await memory.messages({ pinned: [first] }))).toEqual(["One", "Three"]);
     expect(reads).toBe(1);
   });
 

@@ -77,7 +77,7 @@ it("is a record, whatever the window shows", async () => {
 it("leaves out what was taken back, and what a summary stands for is still told", async () => {
   const history = historyOf();
   await history.addMessages([new HumanMessage("One"), new AIMessage("Two")]);
-  const [id = ""] = await history.memory.add(new HumanMessage("Three"));
+  const [id] = await history.memory.add(new HumanMessage("Three"));
   await history.memory.rewind(id);
   await history.memory.add(new HumanMessage("Four"));
   const { messages } = await history.memory.history({ states: ["live"] });

@@ -38,7 +38,7 @@ export interface QueryOptions {
   readonly to?: string;
   /** Only items after that sort key. */
   readonly after?: string | undefined;
-  /** How many items the first page may have; each further page may have four times as many. */
+  /** How many items the first page may have; each further page may have four times as many. Default: as many as fit. */
   readonly limit?: number | undefined;
   readonly descending?: boolean;
   readonly keysOnly?: boolean;
@@ -143,9 +143,10 @@ export class Table {
     do {
       const page = { ExclusiveStartKey: start, Limit: limit };
       const answer = await this.run<QueryAnswer>({ operation: "Query", input: { ...input, ...page } });
-      start = answer.LastEvaluatedKey;
-      limit = limit === undefined ? undefined : Math.min(4 * limit, longestPage);
-      yield { items: (answer.Items ?? []).map(this.#itemOf), last: start?.[sortKey]?.S };
+      const { Items = [], LastEvaluatedKey } = answer;
+      start = LastEvaluatedKey;
+      limit = limitAfter(Items.length, limit, options.limit);
+      yield { items: Items.map(this.#itemOf), last: start?.[sortKey]?.S };
     } while (start !== undefined);
   }
 
@@ -222,6 +223,15 @@ export class Table {
     const key = { partition: partition?.S?.slice(prefix.length) ?? "", sort: sort?.S ?? "" };
     return { ...key, values: Object.fromEntries(values) };
   };
+}
+
+/**
+ * How many items the page may have that follows one of so many, which may have had `limit`. One that its megabyte cut short
+ * tells how many fit: DynamoDB Local reads as many as it may send, for each page anew.
+ */
+function limitAfter(count: number, limit: number | undefined, first: number | undefined): number {
+  if (limit === undefined || count < limit) return 2 * Math.max(count, 1);
+  return first === undefined ? 4 * limit : Math.min(4 * limit, longestPage);
 }
 
 function attributesOf(values: Attributes): AttributeMap {

@@ -1,4 +1,5 @@
 import dns from "node:dns";
+import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
@@ -162,7 +163,9 @@ describe("a server that accepts and never answers", () => {
       removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
     };
     const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const connected = once(server, "connection");
     const call = store.getMessages("a", { signal: signal as unknown as AbortSignal });
+    await connected;
     signal.aborted = true;
     for (const listener of listeners) listener();
     await expect(call).rejects.toMatchObject({ code: "ABORTED", cause: signal.reason });
@@ -172,9 +175,10 @@ describe("a server that accepts and never answers", () => {
   test("ends by the caller's signal, which reaches the driver", async () => {
     const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
     const controller = new AbortController();
+    const connected = once(server, "connection");
     const call = store.getMessages("a", { signal: controller.signal });
-    while (sockets.size === 0) await new Promise((resolve) => setImmediate(resolve));
-    const ended = new Promise((resolve) => [...sockets][0]?.on("close", resolve));
+    const [socket] = (await connected) as [Socket];
+    const ended = once(socket, "close");
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await ended;

@@ -228,6 +228,22 @@ describe("operations and units, as the README's table says", () => {
   });
 });
 
+test("a page that its megabyte cut short says how many items the next may have", async () => {
+  const limits = async (memoryId: string, bytes: number, count: number): Promise<unknown[]> => {
+    const append = messages(1, count).map(({ seq }) => sized(seq, bytes));
+    await store.updateMessages(memoryId, update(null, count + 1, { append }));
+    recorder.sent.length = 0;
+    await store.deleteMessages(memoryId);
+    const queries = recorder.sent.filter(({ input }) => input.ProjectionExpression === "#p, #s");
+    return queries.map(({ input }) => input.Limit);
+  };
+  // Each page that follows is cut short too, as many as there were.
+  const ofParts = await limits("cut short", 1024 * 1024, 3);
+  expect(ofParts.slice(0, 2)).toEqual([undefined, expect.any(Number)]);
+  expect(ofParts.length).toBeLessThanOrEqual(5);
+  expect(await limits("in one page", 3_000, 4)).toEqual([undefined]);
+});
+
 test("neither an append nor a read carries more when the history has grown", async () => {
   let version: string | null = null;
   const costs: string[] = [];

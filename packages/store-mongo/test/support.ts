@@ -149,11 +149,14 @@ export function serverAccess(
       const store = mongoStore({ client: client(), database: place().database });
       return { store, count: () => ({ steps, bytes }) };
     },
-    async databaseNow() {
-      const { localTime } = await client().db("admin").command({ hello: 1 });
-      return (localTime as Date).getTime();
-    },
+    databaseNow: () => databaseNow(client()),
   };
+}
+
+/** The clock of the server, or of the primary. */
+export async function databaseNow(client: Driver): Promise<number> {
+  const { localTime } = await client.db("admin").command({ hello: 1 });
+  return (localTime as Date).getTime();
 }
 
 /**

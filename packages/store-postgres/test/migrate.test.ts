@@ -140,12 +140,19 @@ describe("another version's tables", () => {
     expect(await store.getMessages("a")).toMatchObject({ version: begin.version, messages: [message(1)] });
   });
 
-  test("an earlier version does not touch what a later one made", async () => {
+  test("an earlier version says what to do, does not touch what a later one made, and works", async () => {
     await migrateTo(later);
-    await expect(postgresStore({ client: pool }).migrate()).rejects.toMatchObject({
+    const store = postgresStore({ client: pool });
+    await expect(store.migrate()).rejects.toMatchObject({
       code: "UNSUPPORTED_VERSION",
-      message: expect.stringContaining("upgrade"),
+      message: expect.stringMatching(
+        /@turnkeep\/store-postgres: upgrade this process, or, .* without migrate\(\)/,
+      ),
     });
+    await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
+    expect((await store.getMessages("a")).messages).toEqual([message(1)]);
+    expect((await store.listMemories({ order: "newest" })).memories).toMatchObject([{ memoryId: "a" }]);
+    await store.deleteMessages("a");
   });
 
   test("a step that fails leaves nothing of itself behind", async () => {

@@ -83,7 +83,7 @@ describe.each([
       const memory = memories.get(`chat of ${role}`, { owner: role });
       await memory.add(user(`I am ${role}`), assistant("Hello"));
       const [id] = await memory.add(user("a slip"));
-      await memory.remove(id as string);
+      await memory.remove(id);
       await memory.put("answer", assistant("draft"));
       await memory.put("answer", assistant("done"));
       expect((await memory.messages()).map(({ content }) => content)).toEqual([

@@ -68,7 +68,12 @@ test("a later version adds its steps once; an earlier one leaves its tables alon
   await migrate(calls, names, later);
   await migrate(calls, names, later);
   expect(await applied()).toEqual([...every, { number: every.length + 1 }]);
-  await expect(store.migrate()).rejects.toMatchObject({ code: "UNSUPPORTED_VERSION" });
+  await expect(store.migrate()).rejects.toMatchObject({
+    code: "UNSUPPORTED_VERSION",
+    message: expect.stringMatching(
+      /@turnkeep\/store-sqlite: upgrade this process, or, .* without migrate\(\)/,
+    ),
+  });
   await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
   expect((await store.getMessages("a")).messages).toEqual([message(1)]);
 });

@@ -64,6 +64,12 @@ const newer: readonly (readonly [name: RegExp, row: string])[] = [
   [/^o[5-9](?:-|$)/, "o4-mini"],
 ];
 
+/** Names of models without a public tokenizer, as their providers or a gateway write them, and their bound. */
+const bounded: readonly (readonly [name: RegExp, bound: string])[] = [
+  [/(?:^|[./])(?:claude|anthropic)\b/i, "anthropic"],
+  [/(?:^|[./])gemini\b/i, "gemini"],
+];
+
 /**
  * Finds how an encoding or a model counts. A fine-tuned model (`ft:gpt-4o-mini-2024-07-18:…`) counts like its base, and one
  * that is newer than the newest of its family like that. Errors: `INVALID_OPTION`.
@@ -79,6 +85,12 @@ export function ruleOf(name: string): ModelRule {
   const assumed = row === undefined ? newer.find(([pattern]) => pattern.test(base))?.[1] : undefined;
   const found = models[row ?? assumed ?? ""];
   if (found === undefined) {
+    const bound = bounded.find(([pattern]) => pattern.test(text));
+    if (bound !== undefined)
+      throw new TurnkeepError(
+        "INVALID_OPTION",
+        `No tokenizer of ${shown(name)} is published. Use boundCounter("${bound[1]}"): what it should not exceed.`,
+      );
     const known = Object.keys(models).filter((model) => !model.endsWith("."));
     throw new TurnkeepError(
       "INVALID_OPTION",

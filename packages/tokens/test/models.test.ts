@@ -43,6 +43,19 @@ describe("ruleOf", () => {
   });
 
   it.each([
+    ["claude-sonnet-4-5", "anthropic"],
+    ["anthropic/claude-opus-4.1", "anthropic"],
+    ["us.anthropic.claude-sonnet-4-20250514-v1:0", "anthropic"],
+    ["anthropic", "anthropic"],
+    ["gemini-2.5-pro", "gemini"],
+    ["google/gemini-2.5-flash", "gemini"],
+  ])("says of %s that no tokenizer is published, and which bound there is: %s", (name, bound) => {
+    expect(() => ruleOf(name)).toThrow(
+      `No tokenizer of "${name}" is published. Use boundCounter("${bound}"): what it should not exceed.`,
+    );
+  });
+
+  it.each([
     ["gpt-5-mini-2025-08-07", "patches-1.62-1536"],
     ["gpt-5.1", "tiles-70-140"],
     ["gpt-5.2-pro", "patches-1.2-1536"],

@@ -65,7 +65,10 @@ test("a later version adds its steps once; an earlier one leaves its tables alon
   migrate(run, names, later);
   migrate(run, names, later);
   expect(applied()).toEqual([{ number: 1 }, { number: 2 }]);
-  await expect(store.migrate()).rejects.toMatchObject({ code: "UNSUPPORTED_VERSION" });
+  await expect(store.migrate()).rejects.toMatchObject({
+    code: "UNSUPPORTED_VERSION",
+    message: expect.stringContaining("upgrade this process"),
+  });
   await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
 });
 

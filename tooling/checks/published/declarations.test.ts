@@ -2,36 +2,41 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript6";
-import { afterAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { execute } from "../src/runner/execute.mjs";
 
 const top = mkdtempSync(join(tmpdir(), "turnkeep-declarations-"));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 describe.each(inject("packed"))("$name", ({ folder, tarball }) => {
-  it("exports every interface and class that a user's own declarations may have to name", async () => {
-    const { declared, exported } = await declarationsOf(folder, tarball);
+  let declarations: Declarations;
+  beforeAll(async () => {
+    declarations = await readDeclarations(folder, tarball);
+  });
+
+  it("exports every interface and class that a user's own declarations may have to name", () => {
+    const { declared, exported } = declarations;
     const inherited = new Set(declared.flatMap(({ extended }) => extended));
     const unnamed = declared.filter(({ name, symbol }) => !exported.has(symbol) && !inherited.has(name));
     expect(unnamed.map(({ name }) => name)).toEqual([]);
   });
 
-  it("explains whatever it exports", async () => {
-    const { exported, checker } = await declarationsOf(folder, tarball);
+  it("explains whatever it exports", () => {
+    const { exported, checker } = declarations;
     const bare = [...exported].filter((symbol) => symbol.getDocumentationComment(checker).length === 0);
     const names = bare.map(({ name }) => name).filter((name) => !isProviders(folder, name));
     expect(names).toEqual([]);
   });
 
-  it("explains every option", async () => {
-    const { exported, checker } = await declarationsOf(folder, tarball);
+  it("explains every option", () => {
+    const { exported, checker } = declarations;
     const bare = [...exported].flatMap((symbol) => optionsOf(symbol, checker));
     const names = bare.filter(({ told }) => !told).map(({ name }) => name);
     expect([...new Set(names)]).toEqual([]);
   });
 
-  it("has no docstring behind something else on its line, where no editor finds it", async () => {
-    const { texts } = await declarationsOf(folder, tarball);
+  it("has no docstring behind something else on its line, where no editor finds it", () => {
+    const { texts } = declarations;
     expect(texts.flatMap((text) => text.match(/^ *\S.*\/\*\* .*$/gm) ?? [])).toEqual([]);
   });
 });
@@ -67,15 +72,14 @@ interface Declared {
 }
 
 /** The interfaces and classes in a package's declarations, and what its entries export. */
-async function declarationsOf(
-  folder: string,
-  tarball: string,
-): Promise<{
-  declared: Declared[];
-  exported: ReadonlySet<ts.Symbol>;
-  checker: ts.TypeChecker;
-  texts: readonly string[];
-}> {
+interface Declarations {
+  readonly declared: readonly Declared[];
+  readonly exported: ReadonlySet<ts.Symbol>;
+  readonly checker: ts.TypeChecker;
+  readonly texts: readonly string[];
+}
+
+async function readDeclarations(folder: string, tarball: string): Promise<Declarations> {
   const unpacked = join(top, folder);
   mkdirSync(unpacked, { recursive: true });
   const { ok, output } = await execute("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components", "1"]);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -19,23 +19,23 @@ declare module "vitest" {
   }
 }
 
-/** Packs every public package as it would be published. */
+/** Packs every public package as it would be published, all by one start of pnpm. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), "turnkeep-packed-"));
   const env = await pnpmEnvironment();
-  const packed: PackedPackage[] = [];
-  for (const package_ of workspacePackages()) {
-    if (package_.manifest.private === true) continue;
-    const destination = join(folder, package_.folder.replaceAll("/", "-"));
-    mkdirSync(destination);
-    const { ok, output } = await execute("pnpm", ["pack", "--pack-destination", destination], {
-      cwd: join(root, package_.folder),
-      env,
-    });
-    const [file] = readdirSync(destination);
-    if (!ok || file === undefined) throw new Error(`${package_.name} could not be packed:\n${output}`);
-    packed.push({ name: package_.name, folder: package_.folder, tarball: join(destination, file) });
-  }
+  const packages = workspacePackages().filter(({ manifest }) => manifest.private !== true);
+  const filters = packages.map(({ name }) => `--filter=${name}`);
+  const { ok, output } = await execute(
+    "pnpm",
+    ["--recursive", ...filters, "pack", "--pack-destination", folder],
+    { cwd: root, env },
+  );
+  const packed = packages.map(({ name, folder: home, manifest }): PackedPackage => {
+    const file = `${name.replace(/^@/, "").replace("/", "-")}-${manifest.version}.tgz`;
+    return { name, folder: home, tarball: join(folder, file) };
+  });
+  const missing = packed.filter(({ tarball }) => !existsSync(tarball)).map(({ name }) => name);
+  if (!ok || missing.length > 0) throw new Error(`Not packed: ${missing.join(", ")}\n${output}`);
   project.provide("packed", packed);
   return () => rmSync(folder, { recursive: true, force: true });
 }

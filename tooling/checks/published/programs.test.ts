@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { anthropicServer, openaiServer, weatherBot } from "@turnkeep/model-servers";
-import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
-import { describe, expect, it } from "vitest";
+import { createDatabase, startDynamo, startMongo, startRedis } from "@turnkeep/servers";
+import { describe, expect, inject, it } from "vitest";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject } from "./in-project.ts";
 
@@ -33,7 +33,10 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
     const { env, stop } = await at("url", openaiServer(weatherBot, "key"));
     return { env: { OPENAI_BASE_URL: `${env.url}/v1`, OPENAI_API_KEY: "key" }, stop };
   },
-  postgres: () => at("DATABASE_URL", startPostgres()),
+  postgres: async () => {
+    const { url, drop } = await createDatabase(inject("postgresUrl"));
+    return { env: { DATABASE_URL: url }, stop: drop };
+  },
   redis: () => at("REDIS_URL", startRedis()),
   // In the folder of the project, which is removed.
   sqlite: async () => ({ env: { CHAT_FILE: "chat.db" }, stop: async () => undefined }),

@@ -1,30 +1,25 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type PostgresServer, startPostgres } from "@turnkeep/servers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase } from "@turnkeep/servers";
+import { describe, expect, inject, it } from "vitest";
 import { blocksOfMarkdown } from "../src/documents/code-blocks.mjs";
 import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject, packed } from "./in-project.ts";
 
-/** For users of other libraries: every block in them is a program. */
-const guides = readdirSync(join(root, "docs"))
-  .filter((file) => /^coming-from-.*\.md$/.test(file))
+const documentsOfDocs = readdirSync(join(root, "docs"))
+  .filter((file) => file.endsWith(".md"))
   .map((file) => `docs/${file}`);
+/** For users of other libraries: every block in them is a program. */
+const guides = documentsOfDocs.filter((file) => file.startsWith("docs/coming-from-"));
 
 type Example = ReturnType<typeof examplesOf>[number];
 
-/** Each guide installs the library that its users come from. Their types are checked at every run. */
-const run = process.env.TURNKEEP_THOROUGH ? guides : [];
+/** Each guide for others installs the library that its users come from. The types of all are checked at every run. */
+const run = process.env.TURNKEEP_THOROUGH ? documentsOfDocs : [];
 const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${folder}/README.md`), ...run]
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server?.stop());
 
 describe("what a user installs", () => {
   it.each([
@@ -76,7 +71,7 @@ describe.each(documents.filter(({ examples }) => examples.length > 0))("$path", 
     async ({ packages, programs }) => {
       await inProject(packages, async (project) => {
         for (const { line, code, output } of programs) {
-          const database = await server.database();
+          const database = await createDatabase(inject("postgresUrl"));
           try {
             const printed = await project.run(await project.compile(code), { DATABASE_URL: database.url });
             if (output !== undefined) expect(printed.trimEnd(), `line ${line}`).toBe(output.trimEnd());

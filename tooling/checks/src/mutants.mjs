@@ -2,10 +2,12 @@
 /** Faults to plant in the stores of the repository: a text of a source file, what stands there instead, and who must find it. */
 
 const ownTtl = "each write sets the expiry by its own client's ttlMs";
+const newestPages = "the pages of the newest hold each memory once, also those that began at once";
 const postgres = { package: "store-postgres", test: "conformance-postgres.test.ts" };
 const redis = { package: "store-redis", test: "test/conformance.test.ts" };
 const mongo = { package: "store-mongo", test: "test/conformance.test.ts" };
 const dynamo = { package: "store-dynamo", test: "test/conformance.test.ts" };
+const sqlite = { package: "store-sqlite", test: "test/conformance.test.ts" };
 const keyValue = { package: "conformance", test: "core-stores.test.ts" };
 
 /**
@@ -63,6 +65,76 @@ export const mutants = [
     find: "endsAt: expiryOf(update, timing.ttlMs, updatedAt),",
     replace: "endsAt: expiryOf(update, timing.ttlMs, updatedAt) ?? base.endsAt,",
     caughtBy: ownTtl,
+  },
+  {
+    ...mongo,
+    file: "store-mongo/src/statements.ts",
+    find: '    { "active.s": s, "active.r": { $gt: r } },\n',
+    replace: "",
+    caughtBy: newestPages,
+  },
+  {
+    ...mongo,
+    file: "store-mongo/src/statements.ts",
+    find: "owner: 1, head: 1, data: 1, live",
+    replace: "owner: 1, head: 1, live",
+    caughtBy: "the data stay until an update brings others",
+  },
+  {
+    ...dynamo,
+    file: "store-dynamo/src/plans.ts",
+    find: "if (data === undefined) return { data: base.data, dataCount: base.dataCount };",
+    replace: "if (data === undefined) return { data: base.data, dataCount: undefined };",
+    caughtBy: "data of 8 KB work, more are refused",
+  },
+  {
+    ...dynamo,
+    file: "store-dynamo/src/plans.ts",
+    find: "nextSeq, owner = base.owner, head = base.head } = update;",
+    replace: "nextSeq, owner, head = base.head } = update;",
+    caughtBy: "the owner stays until an update names another",
+  },
+  {
+    ...dynamo,
+    file: "store-dynamo/src/plans.ts",
+    find: "const isNoted = owner === base.owner && now",
+    replace: "const isNoted = now",
+    caughtBy: "the newest are those that are there, and whose they are",
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/sql.ts",
+    find: "expires_at = ${now} + ?${changed",
+    replace: "expires_at = coalesce(${now} + ?, expires_at)${changed",
+    caughtBy: ownTtl,
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/store.ts",
+    find: "if (batch.length < sweepBatch) return removed;",
+    replace: "if (batch.length <= sweepBatch) return removed;",
+    caughtBy: "one sweep removes all that has expired",
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/sql.ts",
+    find: '"(h.active_at, h.memory_key) < (?, ?)"',
+    replace: '"h.active_at < ? and ? is not null"',
+    caughtBy: newestPages,
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/sql.ts",
+    find: "and h.version = ? and ${present} and h.next_seq <= ?",
+    replace: "and h.version is not ? and ${present} and h.next_seq <= ?",
+    caughtBy: "an update of an earlier version conflicts",
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/sql.ts",
+    find: "if (expected === undefined) return { text, values: [memoryId] };",
+    replace: "if (expected !== null) return { text, values: [memoryId] };",
+    caughtBy: "a delete of a version of an earlier life leaves the later one",
   },
   {
     ...keyValue,

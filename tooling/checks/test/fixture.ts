@@ -7,7 +7,11 @@ import { checkStructure } from "../src/structure/index.mjs";
 
 type Json = Record<string, unknown>;
 
+const page = "https://github.com/fixture/fixture";
+const repository = { type: "git", url: `git+${page}.git` };
+
 function publicManifest(name: string, more: Json = {}): Json {
+  const directory = `packages/${name.replace("@turnkeep/", "")}`;
   const built = { types: "./dist/index.d.ts", default: "./dist/index.js" };
   return {
     name,
@@ -15,8 +19,12 @@ function publicManifest(name: string, more: Json = {}): Json {
     license: "MIT",
     type: "module",
     sideEffects: false,
+    keywords: ["one", "two", "three"],
+    homepage: `${page}/tree/main/${directory}#readme`,
+    bugs: `${page}/issues`,
+    repository: { ...repository, directory },
     engines: { node: ">=20.19" },
-    files: ["dist"],
+    files: ["dist", "README.md", "AGENTS.md", "CHANGELOG.md"],
     exports: { ".": { source: "./src/index.ts", ...built }, "./package.json": "./package.json" },
     scripts,
     publishConfig: {
@@ -44,6 +52,7 @@ export function soundTree(): Record<string, string | Json> {
       name: "fixture",
       private: true,
       type: "module",
+      repository,
       devDependencies: { tsdown: "catalog:" },
     },
     "README.md": withTable(
@@ -53,7 +62,14 @@ export function soundTree(): Record<string, string | Json> {
     "docs/stores.json": stores,
     "vitest.shared.ts": "export const shared = {};\n",
     "packages/core/package.json": publicManifest("@turnkeep/core", { devDependencies: tests }),
-    "packages/core/README.md": "Core.\n",
+    "packages/core/README.md":
+      "# Core\n\n[The sources](src/index.ts), [all](../../README.md) and [below](#to-begin).\n\n## To `begin`\n",
+    "llms.txt": ["core", "formats", "store-sql"]
+      .map((name) => `- [One](packages/${name}/README.md)\n`)
+      .join(""),
+    ...Object.fromEntries(
+      ["core", "formats", "store-sql"].map((name) => [`packages/${name}/AGENTS.md`, "How to use it.\n"]),
+    ),
     "packages/core/src/index.ts": 'export { one } from "./one.ts";\n',
     "packages/core/src/one.ts": "export const one = 1;\n",
     "packages/core/test/one.test.ts":

@@ -228,7 +228,7 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
         package: "theirs",
         store: "theirStore",
         database: "A",
-        link: "l",
+        link: "https://store.example",
         author: "Ann",
         kit: "1",
       };
@@ -254,7 +254,22 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     }),
     /tooling\/servers\/package\.json has no script "check" that begins with tsc/,
   ],
-  ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
+  [
+    "publicPackagesAreComplete",
+    "no README",
+    (tree) => {
+      remove("packages/formats/README.md")(tree);
+      tree["llms.txt"] = (tree["llms.txt"] as string).replace("- [One](packages/formats/README.md)\n", "");
+    },
+    /has no README\.md/,
+  ],
+  ["publicPackagesAreComplete", "no AGENTS.md", remove("packages/formats/AGENTS.md"), /has no AGENTS\.md/],
+  [
+    "documentsAreListed",
+    "a guide that llms.txt leaves out",
+    write("docs/a.md", "A.\n"),
+    /does not list docs\/a\.md/,
+  ],
   [
     "publicPackagesAreComplete",
     "another license",
@@ -304,6 +319,70 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /publishConfig\.main, types and typesVersions must lead where/,
   ],
   [
+    "publicPackagesAreFound",
+    "a repository without the package's folder",
+    manifest("packages/formats", (formats) => {
+      formats.repository = { type: "git", url: "git+https://github.com/fixture/fixture.git" };
+    }),
+    /repository must be \{.*"directory":"packages\/formats"\}/,
+  ],
+  [
+    "publicPackagesAreFound",
+    "another's homepage",
+    manifest("packages/formats", (formats) => {
+      formats.homepage = "https://github.com/fixture/fixture";
+    }),
+    /homepage must be https:.*packages\/formats#readme/,
+  ],
+  [
+    "publicPackagesAreFound",
+    "no place for faults",
+    manifest("packages/formats", (formats) => {
+      delete formats.bugs;
+    }),
+    /bugs must be https:.*\/issues/,
+  ],
+  [
+    "publicPackagesAreFound",
+    "no keywords",
+    manifest("packages/formats", (formats) => {
+      delete formats.keywords;
+    }),
+    /no three keywords/,
+  ],
+  [
+    "publicPackagesAreFound",
+    "a changelog that is not shipped",
+    manifest("packages/formats", (formats) => {
+      formats.files = ["dist", "README.md"];
+    }),
+    /files must hold README\.md/,
+  ],
+  [
+    "linksLeadSomewhere",
+    "a file that is not there",
+    write("packages/formats/README.md", "See [this](../core/src/two.ts).\n"),
+    /packages\/formats\/README\.md links to \.\.\/core\/src\/two\.ts, which is not there/,
+  ],
+  [
+    "linksLeadSomewhere",
+    "a file that is not in the repository",
+    write("NOTES.md", "- [Two](https://github.com/fixture/fixture/blob/main/docs/two.md)\n"),
+    /NOTES\.md links to https:.*two\.md, which is not there/,
+  ],
+  [
+    "linksLeadSomewhere",
+    "a heading that is not there",
+    write("packages/formats/README.md", "See [this](../core/README.md#to-end).\n"),
+    /links to \.\.\/core\/README\.md#to-end, which is not there/,
+  ],
+  [
+    "linksLeadSomewhere",
+    "a path from the top, which a registry takes for one from the package's folder",
+    write("packages/formats/README.md", "See [this](/README.md).\n"),
+    /links to \/README\.md: say it relative to the document/,
+  ],
+  [
     "versionsComeFromTheCatalog",
     "a version of its own",
     manifest("packages/formats", (formats) => {
@@ -315,7 +394,8 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     "versionsComeFromTheCatalog",
     "a version of its own at the top",
     (tree) => {
-      tree["package.json"] = { private: true, devDependencies: { tsdown: "1.0.0" } };
+      const top = tree["package.json"] as Record<string, unknown>;
+      tree["package.json"] = { ...top, devDependencies: { tsdown: "1.0.0" } };
     },
     /^versionsComeFromTheCatalog: package\.json: tsdown must be/,
   ],

@@ -132,6 +132,8 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
       "-Xmx1g",
       // The default collector uses several threads, which take from the tests more than they give on few cores.
       "-XX:+UseSerialGC",
+      // It runs for minutes at most: the second compiler works longer than what it makes saves.
+      "-XX:TieredStopAtLevel=1",
       "-Djava.net.preferIPv4Stack=true",
       "-Djava.security.manager",
       // Two signs: this policy and no other.

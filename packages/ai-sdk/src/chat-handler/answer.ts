@@ -41,7 +41,7 @@ export interface Answering {
 type Memory = ChatMemory<UIMessage>;
 
 /** How long the chat of a process that died waits for the next answer. */
-const leaseMs = 10_000;
+export const leaseMs = 10_000;
 
 /**
  * Answers within a turn, which goes on to its end whether or not somebody still listens. `take` takes in what the user did,
@@ -81,7 +81,7 @@ export async function answer(
 }
 
 /** Marks an answer whose process died. Who holds the turn knows that nobody makes it any more. */
-async function settle(memory: Memory): Promise<void> {
+export async function settle(memory: Memory): Promise<void> {
   const newest = await newestOf(memory);
   if (newest === undefined || !isStreaming(newest.message)) return;
   await memory.put(newest.id, ended(newest.message, "interrupted"), { replaces: newest.message });

@@ -11,6 +11,7 @@ import { ended, isStreaming } from "./metadata.ts";
 import { placeOf, standing, standingNow } from "./places.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
 import { titleIn } from "./title.ts";
+import { type MessageVersions, versionsIn } from "./versions.ts";
 
 type Memory = ChatMemory<UIMessage>;
 type Memories = ChatMemories<UIMessage>;
@@ -19,6 +20,8 @@ type Memories = ChatMemories<UIMessage>;
 export interface ChatPage<M extends UIMessage = UIMessage> {
   readonly messages: M[];
   readonly before?: number;
+  /** Of those that were edited or answered again, by their ids. */
+  readonly versions?: Record<string, MessageVersions>;
 }
 
 /** A chat in a list. */
@@ -45,11 +48,17 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
     states: standing,
     before,
     limit: Math.min(limit, mostPerPage),
+    branches: true,
   });
   const oldest = messages.at(-1);
   if (oldest === undefined) await checkExists(memory);
-  const shown = await Promise.all(messages.reverse().map((shown) => marked(memory, shown)));
-  return { messages: shown, ...(hasMore && oldest && { before: oldest.seq }) };
+  const versions = await versionsIn(memory, messages.reverse());
+  const shown = await Promise.all(messages.map((shown) => marked(memory, shown)));
+  return {
+    messages: shown,
+    ...(hasMore && oldest && { before: oldest.seq }),
+    ...(Object.keys(versions).length > 0 && { versions }),
+  };
 }
 
 /** An answer that nobody makes any more says so. */

@@ -7,7 +7,7 @@ export type Action =
   | { readonly name: "list"; readonly query: URLSearchParams }
   | { readonly name: "page"; readonly id: string; readonly query: URLSearchParams }
   | { readonly name: "resume" | "stop" | "remove-chat"; readonly id: string }
-  | { readonly name: "remove-message"; readonly id: string; readonly messageId: string };
+  | { readonly name: "remove-message" | "restore"; readonly id: string; readonly messageId: string };
 
 const noSuchPage = new Refusal(404, "No such page.");
 
@@ -16,7 +16,8 @@ export function actionOf({ method, url }: Request, path: string): Action {
   const { pathname, searchParams: query } = new URL(url);
   if (pathname !== path && !pathname.startsWith(`${path}/`)) throw noSuchPage;
   const [id, what, messageId, ...more] = pathname.slice(path.length + 1).split("/");
-  if (more.length > 0 || (messageId !== undefined && what !== "messages")) throw noSuchPage;
+  if (more.length > 0 || (messageId !== undefined && what !== "messages" && what !== "versions"))
+    throw noSuchPage;
   if (id === "" || id === undefined)
     return byMethod(method, { POST: { name: "post" }, GET: { name: "list", query } });
   if (!isId(id)) throw noSuchChat;
@@ -29,6 +30,9 @@ export function actionOf({ method, url }: Request, path: string): Action {
       return byMethod(method, { POST: { name: "stop", id } });
     case "messages":
       if (isId(messageId)) return byMethod(method, { DELETE: { name: "remove-message", id, messageId } });
+      break;
+    case "versions":
+      if (isId(messageId)) return byMethod(method, { POST: { name: "restore", id, messageId } });
   }
   throw noSuchPage;
 }

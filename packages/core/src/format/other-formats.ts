@@ -2,12 +2,30 @@
 interface OtherFormat {
   readonly format: string;
   readonly entry: string;
-  readonly owns: (message: Readonly<Record<string, unknown>>) => boolean;
+  /** `byParts`: the format that alone has one of the message's parts, if there is such a part. */
+  readonly owns: (message: Readonly<Record<string, unknown>>, byParts: string | undefined) => boolean;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-const blocks: ReadonlySet<unknown> = new Set(["tool_use", "tool_result", "server_tool_use", "thinking"]);
+/** The types of content that only one format has. */
+const ownersOfParts: ReadonlyMap<unknown, string> = new Map([
+  ...["image_url", "input_audio"].map((type) => [type, "openaiFormat"] as const),
+  ...["tool_use", "tool_result", "server_tool_use", "thinking"].map(
+    (type) => [type, "anthropicFormat"] as const,
+  ),
+  ...["input_text", "output_text", "input_image"].map((type) => [type, "openaiResponsesFormat"] as const),
+]);
+
+function ownerOfParts(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return undefined;
+  for (const part of content) {
+    const owner = ownersOfParts.get(part?.type);
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+}
+
 const items: ReadonlySet<unknown> = new Set(["message", "function_call", "function_call_output"]);
 const javaTypes: ReadonlySet<unknown> = new Set(["SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT"]);
 
@@ -41,15 +59,23 @@ const otherFormats: readonly OtherFormat[] = [
   {
     format: "openaiFormat",
     entry: "openai",
-    owns: ({ tool_calls: calls, tool_call_id: id }) =>
-      (Array.isArray(calls) && calls.length > 0) || isText(id),
+    owns: ({ role, content, tool_calls: calls, tool_call_id: id }, byParts) =>
+      (Array.isArray(calls) && calls.length > 0) ||
+      isText(id) ||
+      role === "developer" ||
+      (role === "assistant" && content === null) ||
+      byParts === "openaiFormat",
   },
   {
     format: "anthropicFormat",
     entry: "anthropic",
-    owns: ({ content }) => Array.isArray(content) && content.some((part) => blocks.has(part?.type)),
+    owns: (_, byParts) => byParts === "anthropicFormat",
   },
-  { format: "openaiResponsesFormat", entry: "openai-responses", owns: ({ type }) => items.has(type) },
+  {
+    format: "openaiResponsesFormat",
+    entry: "openai-responses",
+    owns: ({ type }, byParts) => items.has(type) || byParts === "openaiResponsesFormat",
+  },
   { format: "langchain4jFormat", entry: "langchain4j", owns: ({ type }) => javaTypes.has(type) },
 ];
 
@@ -58,7 +84,8 @@ const otherFormats: readonly OtherFormat[] = [
  * would see.
  */
 export function hintOfFormat(message: Readonly<Record<string, unknown>>): string | undefined {
-  const other = otherFormats.find(({ owns }) => owns(message));
+  const byParts = ownerOfParts(message.content);
+  const other = otherFormats.find(({ owns }) => owns(message, byParts));
   return (
     other &&
     `message is of another format: give the memory { format: ${other.format} } of @turnkeep/formats/${other.entry}.`

@@ -8,6 +8,7 @@ import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { findRecord } from "./stored-records.ts";
+import { parentOf } from "./tree.ts";
 
 /** What must be there for a message to be put in its place. */
 interface PutRules<M> {
@@ -65,8 +66,10 @@ export async function replaceAll<M>(
     if (seen.has(id)) throw idConflict(id, settings, "that id");
     seen.add(id);
   }
+  const parent = parentOfFirst(attempt);
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
+  if (parent !== undefined) draft.continueAfter(parent);
   // What a provider's compaction is given with stands beside it, and is no older conversation.
   const since = draft.nextSeq;
   const listed = messages.map((message) => (message.facts.boundary ? { ...message, since } : message));
@@ -78,6 +81,14 @@ export async function replaceAll<M>(
   });
   evict(attempt);
   return ids;
+}
+
+/** What the first of the live messages follows: what is put in the place of all of them follows the same. */
+function parentOfFirst<M>({ draft, loaded, settings }: Attempt<M>): number | undefined {
+  const { items } = draft.live;
+  const said = items.filter((item) => item.meta.derived === undefined && !settings.isFront(item));
+  const [first] = said.sort((a, b) => a.seq - b.seq);
+  return first === undefined ? undefined : parentOf(first, loaded.lost);
 }
 
 /** Puts a derived message in place of everything up to `through`. */

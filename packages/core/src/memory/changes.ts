@@ -14,6 +14,7 @@ import { decodeData, encodeData } from "./data.ts";
 import type { Prepared } from "./draft.ts";
 import { prepare, prepareAll, prepareInstruction } from "./prepare.ts";
 import { removal } from "./remove.ts";
+import { restoreTo } from "./restore.ts";
 import { rewindTo } from "./rewind.ts";
 import type { Plan } from "./session.ts";
 import { underStoredIds } from "./shown-calls.ts";
@@ -141,6 +142,10 @@ export class Changes<M> {
 
   rewind(messageId: string): Change<M, void> {
     return { plan: (attempt) => rewindTo(attempt, messageId) };
+  }
+
+  restore(messageId: string): Change<M, void> {
+    return { plan: (attempt) => restoreTo(attempt, messageId) };
   }
 
   remove(messageId: string, only: boolean): Change<M, string[]> {

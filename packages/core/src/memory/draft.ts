@@ -3,10 +3,12 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { encodeHead } from "./head.ts";
+import { type BranchStart, encodeHead } from "./head.ts";
 import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
 import { randomName, uuidv7 } from "./message-id.ts";
+import type { StoredRecord } from "./stored-records.ts";
+import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
 
 /** A message that was checked, copied and counted, but has no place yet. */
@@ -50,6 +52,8 @@ export class Draft<M> {
   data: string | undefined;
   /** Set if the memory becomes somebody else's. */
   newOwner: string | undefined;
+  #branch: BranchStart | undefined;
+  #lost: readonly BranchStart[];
   #said: string | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
@@ -65,6 +69,8 @@ export class Draft<M> {
     if (isAlone) this.mark();
     this.life = this.begins ? randomName() : from.life;
     this.turn = from.turn;
+    this.#branch = from.branch;
+    this.#lost = from.lost;
     this.data = from.data;
     this.live = from.live;
     this.parts = new UpdateParts(from.nextSeq, settings.keepsHistory);
@@ -124,6 +130,11 @@ export class Draft<M> {
     return this.adds || !this.parts.isEmpty || this.saysAnew;
   }
 
+  get #changesHead(): boolean {
+    const { epoch, branch, lost } = this.#from;
+    return this.#epoch !== epoch || this.#branch !== branch || this.#lost !== lost;
+  }
+
   get #changesTurn(): boolean {
     return this.turn !== this.#from.turn;
   }
@@ -137,6 +148,8 @@ export class Draft<M> {
     if (place.derived !== undefined) meta.derived = place.derived;
     if (prepared.since !== undefined) meta.since = prepared.since;
     if (late.length > 0) meta.late = late;
+    const parent = this.#parentOfNext(place);
+    if (parent !== undefined) meta.parent = parent;
     if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
     const item = newItem(prepared, this.#nextSeq++, meta);
     this.parts.append(item, prepared.ownId);
@@ -145,6 +158,24 @@ export class Draft<M> {
     const joins = late.length === 0 && this.live.stepOf(item) !== this.live.steps.at(-1);
     if (joins || this.live.items.at(-1) !== item) this.raiseEpoch();
     return item;
+  }
+
+  /** Begins a branch: what is appended next follows the message at that `seq`. */
+  continueAfter(parent: number): void {
+    this.raiseEpoch();
+    if (this.#settings.keepsHistory) this.#branch = { seq: this.#nextSeq, parent };
+  }
+
+  /**
+   * What the message appended next follows, where it is not the one before. A message that stands apart follows none, and
+   * the one behind it what was said before.
+   */
+  #parentOfNext({ front, derived }: Pick<ItemMeta, "front" | "derived">): number | undefined {
+    const seq = this.#nextSeq;
+    const parent = this.#branch?.seq === seq ? this.#branch.parent : seq - 1;
+    if (front !== true && derived === undefined) return parent === seq - 1 ? undefined : parent;
+    if (seq > 1 && this.#settings.keepsHistory) this.#branch = { seq: seq + 1, parent };
+    return undefined;
   }
 
   /** Takes over another memory's messages with their ids and `seq`s; those in `evicted` do not become live. */
@@ -175,7 +206,7 @@ export class Draft<M> {
     const { memoryId } = this.#settings;
     return new TurnkeepError(
       "UNSUPPORTED",
-      `Memory ${quoted(memoryId)}, message ${quoted(id)}: this transaction's rewind brings it back from history, so put ` +
+      `Memory ${quoted(memoryId)}, message ${quoted(id)}: this transaction brings it back from history, so put ` +
         "cannot replace it in the same one. Nothing was written. Put it in a transaction of its own.",
       { details: { memoryId, messageIds: [id] } },
     );
@@ -188,6 +219,17 @@ export class Draft<M> {
     this.evicts ||= becomes === "evicted" && items.some(({ meta }) => meta.derived === undefined);
     this.live.remove(new Set(items));
     this.raiseEpoch();
+  }
+
+  /** Deletes messages, live or not. Where a branch began with one of them is known from the head from then on. */
+  delete(messages: readonly (Item<M> | StoredRecord)[]): void {
+    this.parts.move(messages, "removed");
+    this.leave(
+      messages.flatMap(({ id }) => this.live.byId.get(id) ?? []),
+      "removed",
+    );
+    const lost = messages.flatMap(startBehind);
+    if (lost.length > 0) this.#lost = [...this.#lost, ...lost].sort((a, b) => a.seq - b.seq);
   }
 
   /** Brings back messages that had left memory. */
@@ -220,8 +262,8 @@ export class Draft<M> {
       nextSeq: this.#nextSeq,
       owner: this.newOwner ?? (begins ? owner : undefined),
       head:
-        begins || this.#epoch !== this.#from.epoch || this.#changesTurn || this.saysAnew
-          ? encodeHead({ epoch: this.#epoch, life, turn, said })
+        begins || this.#changesHead || this.#changesTurn || this.saysAnew
+          ? encodeHead({ epoch: this.#epoch, life, turn, branch: this.#branch, lost: this.#lost, said })
           : undefined,
       data: this.data === this.#from.data ? undefined : this.data,
       ttlMs: this.#settings.ttlMs,
@@ -232,7 +274,8 @@ export class Draft<M> {
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
     const { data, life, turn, said, live } = this;
-    return { version, nextSeq: this.#nextSeq, data, epoch: this.#epoch, life, turn, said, live };
+    const [nextSeq, epoch, branch, lost] = [this.#nextSeq, this.#epoch, this.#branch, this.#lost];
+    return { version, nextSeq, data, epoch, life, turn, branch, lost, said, live };
   }
 
   #baseMeta({ model, toolsKey, facts }: Prepared<M>): NewMeta {

@@ -2,6 +2,9 @@ import { quoted, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 import { isLease, type Lease } from "./lease.ts";
 
+/** Of more, the oldest are forgotten: a head stays small. */
+const mostLost = 20;
+
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
 
@@ -13,12 +16,23 @@ export interface Head {
   readonly life: string;
   /** Set while somebody holds the turn. */
   readonly turn?: Lease | undefined;
+  /** Where the newest branch begins. */
+  readonly branch?: BranchStart | undefined;
+  /** Where branches begin whose first message was removed: by `seq`, the one behind it, and what it followed. */
+  readonly lost?: readonly BranchStart[] | undefined;
   /** Made anew with the data and with the owner: tells the change that said them from any other. */
   readonly said?: string | undefined;
 }
 
-export function encodeHead({ epoch, life, turn, said }: Head): string {
-  return JSON.stringify({ v: headVersion, epoch, life, turn, said });
+/** The place of a message that does not follow the one before it, and the `seq` of the one that it follows. */
+export interface BranchStart {
+  readonly seq: number;
+  readonly parent: number;
+}
+
+export function encodeHead({ epoch, life, turn, branch, lost = [], said }: Head): string {
+  const starts = lost.length === 0 ? undefined : lost.slice(-mostLost);
+  return JSON.stringify({ v: headVersion, epoch, life, turn, branch, lost: starts, said });
 }
 
 /** Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a head of a later version. */
@@ -29,6 +43,8 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
     epoch,
     life = "",
     turn,
+    branch,
+    lost,
     said,
   } = (parsedJson(head) ?? {}) as { readonly [Name in "v" | keyof Head]?: unknown };
   const what = `The head of memory ${quoted(memoryId)}`;
@@ -39,7 +55,19 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
   }
   const isWhole = Number.isSafeInteger(epoch) && typeof life === "string";
   if (v === headVersion && isWhole && (turn === undefined || isLease(turn)))
-    return { epoch: epoch as number, life, turn, said: typeof said === "string" ? said : undefined };
+    return {
+      epoch: epoch as number,
+      life,
+      turn,
+      branch: isBranchStart(branch) ? branch : undefined,
+      lost: Array.isArray(lost) ? lost.filter(isBranchStart) : [],
+      said: typeof said === "string" ? said : undefined,
+    };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
+}
+
+function isBranchStart(value: unknown): value is BranchStart {
+  const { seq, parent } = (value ?? {}) as { readonly [Name in keyof BranchStart]?: unknown };
+  return Number.isSafeInteger(seq) && Number.isSafeInteger(parent);
 }

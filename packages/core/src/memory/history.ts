@@ -3,10 +3,12 @@ import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import { oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { decodeStored, type Item, messageOf, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
+import { type LostStarts, nodeOf } from "./tree.ts";
 
 const defaultLimit = 100;
 
@@ -18,11 +20,14 @@ const queryFields = {
   limit: optional(),
   states: optional(),
   ids: optional(),
+  branches: optional(oneOf(true, false), false),
   signal: optional(abortSignal),
 } satisfies Fields<MemoryHistoryQuery>;
 
 /** A copy that the caller cannot change while the call waits. The store refuses values that are not lists. */
-export function takeQuery(query: MemoryHistoryQuery): HistoryQuery & MemoryCallOptions {
+export function takeQuery(
+  query: MemoryHistoryQuery,
+): HistoryQuery & MemoryCallOptions & { readonly branches: boolean } {
   const copy = <T>(list: readonly T[] | undefined): T[] | undefined =>
     Array.isArray(list) ? [...list] : (list as undefined);
   const asked = takeOptions("history's argument", queryFields, query);
@@ -30,13 +35,14 @@ export function takeQuery(query: MemoryHistoryQuery): HistoryQuery & MemoryCallO
 }
 
 /**
- * One page of what was said, without derived messages. A record that cannot be read does not count towards the limit,
+ * One page of what was said, without derived messages; what each follows, if it is known what was `lost`. A record that cannot be read does not count towards the limit,
  * so that a page with more behind it always names a message to continue from.
  */
 export async function readHistory<M>(
   query: HistoryQuery,
   settings: MemorySettings<M>,
   call: Call,
+  lost?: LostStarts,
 ): Promise<MemoryHistoryPage<M>> {
   const { store, memoryId, reader } = settings;
   const { limit = defaultLimit } = query;
@@ -49,7 +55,8 @@ export async function readHistory<M>(
       try {
         if (parseMeta(stored.meta).derived !== undefined) continue;
         const { id, seq, createdAt, state, payload } = stored;
-        messages.push({ id, seq, createdAt, state, message: decodeStored(payload, reader.format) });
+        const message = { id, seq, createdAt, state, message: decodeStored(payload, reader.format) };
+        messages.push(lost ? { ...message, parent: nodeOf(stored, settings, lost)?.parent } : message);
       } catch (error) {
         if (!isTurnkeepError(error)) throw error;
         errors.push(namingRecord(error, stored.id));

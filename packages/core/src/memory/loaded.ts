@@ -2,7 +2,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
-import { decodeHead } from "./head.ts";
+import { type BranchStart, decodeHead } from "./head.ts";
 import type { Lease } from "./lease.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */
@@ -17,6 +17,10 @@ export interface Loaded<M> {
   readonly life: string;
   /** Who holds the turn, if anybody does. */
   readonly turn: Lease | undefined;
+  /** See {@link Head.branch}. */
+  readonly branch: BranchStart | undefined;
+  /** See {@link Head.lost}. */
+  readonly lost: readonly BranchStart[];
   /** See {@link Head.said}. */
   readonly said: string | undefined;
   readonly live: Live<M>;
@@ -29,7 +33,7 @@ export function loadedFrom<M>(
   reused: readonly Item<M>[] = [],
 ): Loaded<M> {
   const { version, nextSeq, data } = snapshot;
-  const { epoch, life, turn, said } = decodeHead(memoryId, snapshot.head);
+  const { epoch, life, turn, branch, lost = [], said } = decodeHead(memoryId, snapshot.head);
   const reusedBySeq = new Map(reused.map((item) => [item.seq, item]));
   const items = snapshot.messages.map((stored) => {
     const item = reusedBySeq.get(stored.seq);
@@ -40,5 +44,5 @@ export function loadedFrom<M>(
       item.metaText === stored.meta;
     return isSame ? item : readItem(stored, reader);
   });
-  return { version, nextSeq, data, epoch, life, turn, said, live: new Live(items, isFront) };
+  return { version, nextSeq, data, epoch, life, turn, branch, lost, said, live: new Live(items, isFront) };
 }

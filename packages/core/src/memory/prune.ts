@@ -35,7 +35,7 @@ export function pruneOnce<M>({
       return !dryRun && found.length >= mostAtOnce;
     });
     const pruned = dryRun ? found : found.slice(0, mostAtOnce);
-    if (!dryRun) attempt.draft.parts.move(pruned, "removed");
+    if (!dryRun) attempt.draft.delete(pruned);
     const gone = attempt.call.isOpen ? await goneOf(tried, attempt) : [];
     tried = [...gone, ...pruned];
     return { messageIds: tried.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };

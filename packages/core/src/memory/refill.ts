@@ -9,6 +9,11 @@ import { planWindow } from "../window/plan.ts";
 import type { Attempt } from "./attempt.ts";
 import { scanRecords } from "./stored-records.ts";
 
+/** Up to which `seq` a derived message stands for what was said. */
+export function coveredBy<M>({ items }: Live<M>): number {
+  return items.find(({ meta }) => meta.derived !== undefined)?.meta.derived?.through ?? 0;
+}
+
 /**
  * Brings back from history what the window now has room for, newest first and only whole steps or turns, from the
  * messages between the two seqs (exclusive).
@@ -21,8 +26,8 @@ export async function refill<M>(attempt: Attempt<M>, after: number, before: numb
   draft.restore(chooseReturning(draft.live, candidates, settings, limits, covered));
 }
 
-/** The end of what a derived message stands for, from its last question on: a step in it may continue after that. */
-async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<M>[]> {
+/** What has left memory up to that `seq`, from its last question on: a step or turn in it may continue after that. */
+export async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<M>[]> {
   const begun: Item<M>[] = [];
   if (through === 0) return begun;
   const query: HistoryQuery = { before: through + 1, order: "descending", states: ["evicted"], limit: 100 };

@@ -31,11 +31,7 @@ async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boole
   const target = live ?? readItem(kept as StoredRecord, settings.reader);
   const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
   const step = only ? [target] : await findStep(attempt, target, states);
-  draft.parts.move(step, "removed");
-  draft.leave(
-    step.flatMap((item) => draft.live.byId.get(item.id) ?? []),
-    "removed",
-  );
+  draft.delete(step);
   return step.map((item) => item.id);
 }
 

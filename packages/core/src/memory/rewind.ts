@@ -1,8 +1,9 @@
 import type { Item } from "../steps/item.ts";
 import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
-import { refill } from "./refill.ts";
+import { coveredBy, refill } from "./refill.ts";
 import { allRecords, findRecord } from "./stored-records.ts";
+import { parentOf } from "./tree.ts";
 
 /** Supersedes that message and all later ones; what the window now has room for comes back. */
 export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promise<void> {
@@ -20,8 +21,7 @@ export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promi
     item === live || (!settings.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
   draft.leave(draft.live.items.filter(isLater), "superseded");
   const later = await allRecords({ after: from - 1, states: ["evicted"] }, attempt);
-  draft.parts.move(later, "superseded");
-  const covered =
-    draft.live.items.find((item) => item.meta.derived !== undefined)?.meta.derived?.through ?? 0;
-  await refill(attempt, covered, from);
+  draft.parts.move(later, "superseded", "evicted");
+  draft.continueAfter(derived?.through ?? parentOf(target, attempt.loaded.lost));
+  await refill(attempt, coveredBy(draft.live), from);
 }

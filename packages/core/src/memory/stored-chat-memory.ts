@@ -1,6 +1,7 @@
 import type {
   CalibrateOptions,
   ChatMemory,
+  Each,
   Entry,
   MemoryTransaction,
   ShrinkOptions,
@@ -39,6 +40,7 @@ import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
 import { tellCalls } from "./told.ts";
 import { transact } from "./transaction.ts";
 import { Turns } from "./turns.ts";
+import { versionsOf } from "./versions.ts";
 import { Views } from "./views.ts";
 import { Writer } from "./writer.ts";
 
@@ -66,6 +68,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }
 
+  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Promise<Each<Messages, string>>;
+  add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     this.#session.checkOpen();
     const prepared = this.#changes.prepare(messages);
@@ -147,6 +151,19 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#writer.commit(this.#changes.rewind(messageId), { ...bound, base: baseOf(onConflict) });
   }
 
+  async restore(messageId: string, options?: RemovalOptions): Promise<void> {
+    const { onConflict, ...bound } = takeConflictOptions("restore", options);
+    return this.#writer.commit(this.#changes.restore(messageId), { ...bound, base: baseOf(onConflict) });
+  }
+
+  async versions(messageId: string, options?: MemoryCallOptions): Promise<HistoryMessage<M>[]> {
+    const signal = takeSignal("versions", options);
+    return this.#session.run(signal, async (call) => {
+      const loaded = await this.#session.load(call);
+      return versionsOf(messageId, { loaded, settings: this.#settings, call });
+    });
+  }
+
   async remove(messageId: string, options?: RemoveOptions): Promise<string[]> {
     const { onConflict, only, ...bound } = takeRemoveOptions(options);
     return this.#writer.commit(this.#changes.remove(messageId, only), { ...bound, base: baseOf(onConflict) });
@@ -173,10 +190,11 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
-    const { signal, ...asked } = takeQuery(query);
+    const { signal, branches, ...asked } = takeQuery(query);
     return this.#session.run(signal, async (call) => {
+      const { lost } = branches ? await this.#session.load(call) : {};
       const [page] = await Promise.all([
-        readHistory(asked, this.#settings, call),
+        readHistory(asked, this.#settings, call, lost),
         this.#session.checkOwned(call),
       ]);
       return page;
@@ -249,6 +267,8 @@ tellCalls(StoredChatMemory.prototype, [
   "clear",
   "transaction",
   "rewind",
+  "restore",
+  "versions",
   "remove",
   "data",
   "update",

@@ -11,9 +11,9 @@ export function tellUpdate<M>(
 ): void {
   if (onEvent === undefined || begun === undefined || isOfLease) return;
   const durationMs = performance.now() - begun;
-  const { removed = [], superseded = [], ...moved } = parts.movedIds();
-  const ids = { added: parts.addedIds, replaced: parts.replacedIds, removed, rewound: superseded };
-  for (const type of ["added", "replaced", "removed", "rewound"] as const) {
+  const { removed = [], superseded: rewound = [], restored = [], ...moved } = parts.movedIds();
+  const ids = { added: parts.addedIds, replaced: parts.replacedIds, removed, rewound, restored };
+  for (const type of ["added", "replaced", "removed", "rewound", "restored"] as const) {
     const messageIds = ids[type];
     if (messageIds.length > 0) report(onEvent, { type, memoryId, messageIds });
   }

@@ -1,4 +1,4 @@
-import type { MemoryTransaction, TransactionOptions } from "../chat-memory.ts";
+import type { Entry, MemoryTransaction, TransactionOptions } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { wrongOption } from "../option-checks.ts";
@@ -82,7 +82,8 @@ class Collection<M> {
   get transaction(): MemoryTransaction<M> {
     const { changes, views } = this.#parts;
     return {
-      add: (...messages) => this.#add(changes.prepare(messages)),
+      add: ((...messages: (M | Entry<M>)[]) =>
+        this.#add(changes.prepare(messages))) as MemoryTransaction<M>["add"],
       instruct: (message) => this.#add(changes.prepareInstruction(message))[0] as string,
       put: (id, message, options) => this.#take(changes.put(id, message, takePutRules(options))),
       remove: (messageId, options) => {
@@ -92,6 +93,10 @@ class Collection<M> {
       rewind: (messageId) => {
         checkMessageId(messageId);
         this.#take(changes.rewind(messageId));
+      },
+      restore: (messageId) => {
+        checkMessageId(messageId);
+        this.#take(changes.restore(messageId));
       },
       compact: (request) => {
         const change = changes.compact(request);

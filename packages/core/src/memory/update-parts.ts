@@ -65,7 +65,7 @@ export class UpdateParts<M> {
     }
   }
 
-  /** Evicted messages become live. */
+  /** Messages that had left memory become live. */
   restore(items: readonly Item<M>[]): void {
     for (const message of items) this.#move({ message, becomes: "live", to: "live", was: "evicted" });
   }
@@ -87,7 +87,8 @@ export class UpdateParts<M> {
 
   /** Whether the message was brought back from history. No store replaces one that it has not live. */
   isRestored({ seq }: Item<M>): boolean {
-    return this.#moves.get(seq)?.was === "evicted";
+    const was = this.#moves.get(seq)?.was;
+    return was === "evicted" || was === "superseded";
   }
 
   /** What is removed again is not written, and what ends in the state that it had is not moved. */
@@ -141,13 +142,14 @@ export class UpdateParts<M> {
       .map(({ id }) => id);
   }
 
-  /** The ids of the moved messages by what becomes of them; of those that are evicted, by the reason. */
-  movedIds(): { readonly [Fate in Moved<M>["becomes"] | EvictionReason]?: readonly string[] } {
+  /** The ids of the moved messages by what becomes of them; of those that are evicted, by the reason. `restored`: from superseded. */
+  movedIds(): { readonly [Fate in Moved<M>["becomes"] | EvictionReason | "restored"]?: readonly string[] } {
     const ids: { [fate: string]: string[] } = {};
-    for (const { message, becomes, reason } of this.#moves.values()) {
+    for (const { message, becomes, was, reason } of this.#moves.values()) {
       const isGoneAgain = becomes === "removed" && this.#isNew(message.seq);
       if (isGoneAgain || !isSaid(message)) continue;
-      const fate = becomes === "evicted" ? (reason ?? becomes) : becomes;
+      const isBack = was === "superseded" && (becomes === "evicted" || becomes === "live");
+      const fate = isBack ? "restored" : becomes === "evicted" ? (reason ?? becomes) : becomes;
       ids[fate] ??= [];
       ids[fate].push(message.id);
     }

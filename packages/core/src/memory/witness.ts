@@ -1,4 +1,4 @@
-import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
+import { type Item, readableMeta } from "../steps/item.ts";
 import type { Reading } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import { isWritten } from "./lease.ts";
@@ -51,17 +51,9 @@ async function findAt<M>(
   if (isMissing && first !== undefined && last !== undefined && store.capabilities.history) {
     const query = { after: first.seq - 1, before: last.seq + 1, limit: 1000 };
     const page = await store.getHistory(memoryId, query, { signal: call.signal });
-    for (const message of page.messages) bySeq.set(message.seq, { ...message, meta: metaOf(message.meta) });
+    for (const message of page.messages)
+      bySeq.set(message.seq, { ...message, meta: readableMeta(message.meta) });
   }
   const found = items.flatMap(({ seq }) => bySeq.get(seq) ?? []);
   return found.length === items.length ? found : undefined;
-}
-
-/** A damaged record proves nothing. */
-function metaOf(text: string | undefined): ItemMeta {
-  try {
-    return parseMeta(text);
-  } catch {
-    return {};
-  }
 }

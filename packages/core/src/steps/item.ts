@@ -29,6 +29,8 @@ export interface ItemMeta {
    * list. It stands for nothing from there on.
    */
   readonly since?: number | undefined;
+  /** The `seq` of the message that it follows, where that is not the one before: it begins a branch. */
+  readonly parent?: number | undefined;
   /** What tells a change that must not be mistaken for another's, which may add the same under the caller's own id. */
   readonly by?: string | undefined;
 }
@@ -178,6 +180,15 @@ export function parseMeta(text: string | undefined): ItemMeta {
     "CORRUPT_RECORD",
     "Its meta is not a JSON object. Restore the record, or remove it.",
   );
+}
+
+/** The same, with nothing in it where it cannot be read: a damaged record proves nothing. */
+export function readableMeta(text: string | undefined): ItemMeta {
+  try {
+    return parseMeta(text);
+  } catch {
+    return {};
+  }
 }
 
 /** JSON text of what is set; `undefined` when nothing is. */

@@ -1,4 +1,4 @@
-import { invalidOption } from "../errors.ts";
+import { invalidOption, type TurnkeepError } from "../errors.ts";
 import { type Check, callback, oneOf, share, such, tokenCounter, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
@@ -44,7 +44,7 @@ export function windowSettings<M>(
   if (options !== undefined) checkLimitsSomething(options);
   const given = takeOptions("window", fields, options, "window.");
   const { maxTokens, counter, summarize } = given;
-  if (maxTokens !== undefined) namedCounter("window.counter", counter);
+  if (maxTokens !== undefined && counter === undefined) throw missingCounter();
   checkReserved(given);
   const unit = units[given.unit ?? defaultUnit(profile)];
   const suggested = maxTokens === undefined && summarize === undefined ? 1 : 0.7;
@@ -54,6 +54,11 @@ export function windowSettings<M>(
   checkCacheTtl(settings);
   checkSummaries(settings);
   return settings;
+}
+
+function missingCounter(): TurnkeepError {
+  const counters = 'await tokenCounter("gpt-4o"), or await boundCounter("anthropic")';
+  return invalidOption(`window.maxTokens needs a window.counter: ${counters}, of @turnkeep/tokens.`);
 }
 
 function checkLimitsSomething<M>(window: WindowOptions<M> | null): void {

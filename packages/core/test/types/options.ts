@@ -180,6 +180,32 @@ export async function messages(): Promise<void> {
     role: "user",
     content: [{ type: "tool-call", toolCallId: "1", toolName: "t", input: {} }],
   });
+  // @ts-expect-error no such member
+  await memory.add({ role: "user", content: "Hello", at: 1 });
+}
+
+export async function anIdForEachMessage(many: readonly core.ModelMessage[]): Promise<void> {
+  const memory = createChatMemory();
+  const ids = await memory.add(user("Hello"));
+  same<typeof ids, [string]>();
+  const [question, answer] = await memory.add(
+    { role: "user", content: "Hi" },
+    entry(user("Hi"), { id: "b" }),
+  );
+  question satisfies string;
+  answer satisfies string;
+  const [first, ...rest] = await memory.add(user("Hello"), ...many);
+  first satisfies string;
+  rest satisfies string[];
+  const said = await memory.add(...(many.length === 0 ? [user("Hello")] : []));
+  same<typeof said, string[]>();
+  const [perhaps] = await memory.add(...many);
+  // @ts-expect-error the list may be empty
+  perhaps satisfies string;
+  await memory.transaction((edit) => {
+    const [id] = edit.add(user("Hello"));
+    edit.rewind(id);
+  });
 }
 
 export async function anEntryIsWrittenBeforeItIsAdded(): Promise<void> {

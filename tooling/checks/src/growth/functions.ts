@@ -79,6 +79,21 @@ async function ofMemories(): Promise<Functions> {
       const memory = await filled(messages, options);
       return () => memory.explain();
     };
+  /** A memory whose conversation was begun anew, and what it began with at first. */
+  const begunAnew = async (messages: Messages, options: Options = {}) => {
+    const memory = await filled(messages, options);
+    const { messages: said } = await memory.history({ limit: 1, states: ["live", "evicted"] });
+    const first = said[0]?.id as string;
+    await memory.rewind(first);
+    await memory.add(...messages);
+    return { memory, first };
+  };
+  const restored =
+    (options: Options): Prepare =>
+    async (messages) => {
+      const { memory, first } = await begunAnew(messages, options);
+      return () => memory.restore(first);
+    };
   const limiter = tokenLimiter({ limit: 50, counter: characters, overflow: "keep" });
   return {
     add: (messages) => () => createChatMemory<ModelMessageLike>().add(...messages),
@@ -87,6 +102,12 @@ async function ofMemories(): Promise<Functions> {
     set: async (messages) => {
       const memory = await filled([{ role: "user", content: "Go" }]);
       return () => memory.set([...messages]);
+    },
+    restore: restored({}),
+    "restore, within a window": restored(windowed({ maxMessages: 20 })),
+    versions: async (messages) => {
+      const { memory, first } = await begunAnew(messages);
+      return () => memory.versions(first);
     },
     messages: shown({}),
     "messages, within a window": shown(windowed({ maxTokens: 50, counter: characters })),

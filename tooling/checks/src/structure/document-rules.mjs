@@ -1,7 +1,10 @@
+import { posix } from "node:path";
 import { storesTable, tableIn } from "../documents/stores-table.mjs";
+import { pageOf } from "./tree.mjs";
 
 const list = "docs/stores.json";
 const readme = "README.md";
+const fence = /^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm;
 
 /** What a harness must have offered to the kit: without it, data that is lost, revived or left behind is not seen. */
 const askedFor = ["fault", "rawRead", "given", "reopen"];
@@ -28,4 +31,88 @@ export function storesAreListed(tree) {
   missing.push(...unshown);
   if (tableIn(tree.read(readme)) === storesTable(stores)) return missing;
   return [...missing, `The table of stores in ${readme} is not that of ${list}: run pnpm stores.`];
+}
+
+/**
+ * `llms.txt` leads to every document that users read: the guides and the README of each public package.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function documentsAreListed(tree) {
+  const list = "llms.txt";
+  if (!tree.files.includes(list)) return [`There is no ${list}.`];
+  const readmes = new Set(
+    tree.packages
+      .filter(({ manifest }) => manifest.private !== true)
+      .map(({ folder }) => `${folder}/README.md`),
+  );
+  const text = tree.read(list);
+  return tree.files
+    .filter((file) => (/^docs\/[^/]+\.md$/.test(file) || readmes.has(file)) && !text.includes(`](${file})`))
+    .map((file) => `${list} does not list ${file}.`);
+}
+
+/**
+ * A link of a document leads to what is there: to a file or folder of the repository, or to one by the repository's own
+ * address. A path is relative to the document: only so does a registry, which shows a package's README by its `repository` and
+ * `directory`, lead to the same place.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function linksLeadSomewhere(tree) {
+  const known = new Set(tree.files.flatMap((file) => [file, ...foldersOf(file)]));
+  const own = `${pageOf(tree)}/`;
+  return tree.files.filter(isDocument).flatMap((file) =>
+    [...proseOf(tree.read(file)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+      const [path = "", anchor] = link.split("#");
+      const ofOurs = path.startsWith(own);
+      const inside = ofOurs ? path.slice(own.length).replace(/^(?:blob|tree)\/main\//, "") : path;
+      if (inside.startsWith("/")) return `${file} links to ${link}: say it relative to the document.`;
+      if (inside === "issues" || /^[a-z]+:/.test(inside)) return [];
+      const target =
+        inside === "" ? file : posix.join(ofOurs ? "" : posix.dirname(file), inside).replace(/\/$/, "");
+      const holds = known.has(target) && (anchor === undefined || anchorsOf(tree, target).has(anchor));
+      return holds ? [] : `${file} links to ${link}, which is not there.`;
+    }),
+  );
+}
+
+/** @param {string} markdown */
+function proseOf(markdown) {
+  return markdown.replace(fence, "").replace(/`[^`\n]*`/g, "");
+}
+
+/**
+ * The anchors that GitHub gives the headings of a document.
+ *
+ * @param {import("./tree.mjs").Tree} tree
+ * @param {string} file
+ */
+function anchorsOf(tree, file) {
+  if (!file.endsWith(".md")) return new Set();
+  const headings = tree
+    .read(file)
+    .replace(fence, "")
+    .matchAll(/^#+ (.*)$/gm);
+  const slug = (/** @type {string} */ text) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replace(/\s/g, "-");
+  return new Set([...headings].map(([, text = ""]) => slug(text.trim())));
+}
+
+/**
+ * A template's documents are those of whoever copied it.
+ *
+ * @param {string} file
+ */
+function isDocument(file) {
+  return /\.md$|(?:^|\/)llms\.txt$/.test(file) && !file.startsWith("templates/");
+}
+
+/** @param {string} file */
+function foldersOf(file) {
+  const parts = file.split("/").slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }

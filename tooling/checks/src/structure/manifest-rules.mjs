@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { pageOf } from "./tree.mjs";
 
 /**
  * Every public package says what it is and ships no path to its sources.
@@ -14,6 +15,7 @@ export function publicPackagesAreComplete(tree) {
       /** @type {[holds: boolean, complaint: string][]} */
       const checks = [
         [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
+        [tree.files.includes(`${folder}/AGENTS.md`), `${folder} has no AGENTS.md for those who use it.`],
         [manifest.license === "MIT", `${at} does not say "license": "MIT".`],
         [typeof manifest.description === "string", `${at} has no description.`],
         [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
@@ -28,6 +30,37 @@ export function publicPackagesAreComplete(tree) {
         [
           leadsOldResolutionThere(manifest.publishConfig),
           `${at}: publishConfig.main, types and typesVersions must lead where its exports do, for TypeScript 5 with "module": "commonjs".`,
+        ],
+      ];
+      return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);
+    });
+}
+
+/**
+ * A registry shows of every public package where its sources are, where to report a fault, and how it is found. The
+ * repository stands in the manifest of the workspace.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function publicPackagesAreFound(tree) {
+  const { repository } = tree.manifest;
+  const page = pageOf(tree);
+  return tree.packages
+    .filter(({ manifest }) => manifest.private !== true)
+    .flatMap(({ folder, manifest }) => {
+      const at = `${folder}/package.json`;
+      const own = { ...repository, directory: folder };
+      const home = `${page}/tree/main/${folder}#readme`;
+      const shipped = ["README.md", "AGENTS.md", "CHANGELOG.md"];
+      /** @type {[holds: boolean, complaint: string][]} */
+      const checks = [
+        [isDeepStrictEqual(manifest.repository, own), `${at}: repository must be ${JSON.stringify(own)}.`],
+        [manifest.homepage === home, `${at}: homepage must be ${home}.`],
+        [manifest.bugs === `${page}/issues`, `${at}: bugs must be ${page}/issues.`],
+        [manifest.keywords?.length >= 3, `${at} has no three keywords by which it is found.`],
+        [
+          shipped.every((file) => manifest.files?.includes(file)),
+          `${at}: files must hold ${shipped.join(", ")}.`,
         ],
       ];
       return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);

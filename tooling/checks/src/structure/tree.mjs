@@ -56,6 +56,15 @@ export function readTreeAt(top, commit) {
   return { files: files.sort(), manifest: JSON.parse(read("package.json")), packages, read };
 }
 
+/**
+ * The page of the repository, which its manifest names.
+ *
+ * @param {Tree} tree
+ */
+export function pageOf(tree) {
+  return String(tree.manifest.repository?.url).replace(/^git\+|\.git$/g, "");
+}
+
 /** @param {string} top */
 function filesOfGit(top) {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];

@@ -1,0 +1,51 @@
+import { type ChatMemory, type HistoryMessage, isTurnkeepError } from "@turnkeep/core";
+import type { UIMessage } from "ai";
+import { leaseMs, settle } from "./answer.ts";
+import { Refusal } from "./refusal.ts";
+
+type Memory = ChatMemory<UIMessage>;
+
+/** What stood in a message's place, in the order in which it was said. */
+export interface MessageVersions {
+  /** What `restoreVersion` of the transport takes. */
+  readonly ids: readonly string[];
+  /** Which of them is shown: an index. */
+  readonly shown: number;
+}
+
+/** Those of the messages of a page that were edited or answered again, by the ids that the browser knows. */
+export async function versionsIn(
+  memory: Memory,
+  page: readonly HistoryMessage<UIMessage>[],
+): Promise<Record<string, MessageVersions>> {
+  const after = page.find(({ parent }) => parent !== undefined)?.parent;
+  if (after === undefined) return {};
+  const byParent = new Map<number, HistoryMessage<UIMessage>[]>();
+  for (const shown of page) if (shown.parent !== undefined) byParent.set(shown.parent, [shown]);
+  for await (const { messages } of memory.historyPages({ states: ["superseded"], after, branches: true }))
+    for (const other of messages) byParent.get(other.parent ?? -1)?.push(other);
+  const versions: Record<string, MessageVersions> = {};
+  for (const [shown, ...others] of byParent.values()) {
+    if (shown === undefined || others.length === 0) continue;
+    const ids = [shown, ...others].sort((a, b) => a.seq - b.seq).map(({ id }) => id);
+    versions[shown.message.id] = { ids, shown: ids.indexOf(shown.id) };
+  }
+  return versions;
+}
+
+/** Makes a version the conversation, with what followed it. The answer that is being made in its place ends. */
+export async function restoreVersion(memory: Memory, id: string, signal: AbortSignal): Promise<void> {
+  await memory.requestStop();
+  try {
+    await memory.turn(
+      async () => {
+        await settle(memory);
+        await memory.restore(id);
+      },
+      { leaseMs, signal },
+    );
+  } catch (error) {
+    if (!isTurnkeepError(error, "NOT_FOUND") && !isTurnkeepError(error, "INVALID_OPTION")) throw error;
+    throw new Refusal(404, "No such version.");
+  }
+}

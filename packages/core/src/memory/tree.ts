@@ -1,0 +1,92 @@
+import type { MemorySettings } from "../memory-settings.ts";
+import { type Item, type ItemMeta, readableMeta, readItem } from "../steps/item.ts";
+import type { MessageState } from "../store-contract.ts";
+import type { BranchStart } from "./head.ts";
+import type { StoredRecord } from "./stored-records.ts";
+
+/** A message as one of the tree that a conversation becomes by edits and regenerated answers. */
+export interface TreeNode<M> {
+  readonly seq: number;
+  /** See {@link parentOf}. */
+  readonly parent: number;
+  readonly state: MessageState;
+  readonly item: Item<M>;
+}
+
+/** Where branches begin whose first messages were removed: see {@link Head.lost}. */
+export type LostStarts = readonly BranchStart[];
+
+/** The `seq` of the message that this one follows; 0: none. Versions of one message have the same. */
+export function parentOf<M>(message: Item<M> | StoredRecord, lost: LostStarts): number {
+  const { seq } = message;
+  return metaOf(message).parent ?? lost.find((start) => start.seq === seq)?.parent ?? seq - 1;
+}
+
+/** Where the branch begins whose first message this is, once that is gone. */
+export function startBehind<M>(message: Item<M> | StoredRecord): BranchStart[] {
+  const { parent } = metaOf(message);
+  return parent === undefined ? [] : [{ seq: message.seq + 1, parent }];
+}
+
+function metaOf<M>(message: Item<M> | StoredRecord): ItemMeta {
+  return readableMeta("state" in message ? message.meta : message.metaText);
+}
+
+/** `undefined` for a message that stands apart from the others: a prompt in front, a derived message. */
+export function nodeOf<M>(
+  record: StoredRecord,
+  settings: MemorySettings<M>,
+  lost: LostStarts,
+): TreeNode<M> | undefined {
+  const item = readItem(record, settings.reader);
+  if (settings.isFront(item) || metaOf(record).derived !== undefined) return undefined;
+  return { seq: record.seq, parent: parentOf(record, lost), state: record.state, item };
+}
+
+/**
+ * What a message follows of what is left, where the newest that is left of what was before it has the `seq` `left`. It may
+ * be of another branch; then the answer is less, and may be gone too.
+ */
+export function leftOf(parent: number, left: number, lost: LostStarts): number {
+  let follows = parent;
+  while (follows > left) {
+    const begun = lost.findLast(({ seq }) => seq <= follows + 1 && seq > left + 1);
+    follows = begun?.parent ?? left;
+  }
+  return follows;
+}
+
+/**
+ * The branch on which a message stands, from the fork on. Where others begin behind the message, the one on which something
+ * was said last.
+ *
+ * @param nodes All that was said after the fork, by `seq`.
+ */
+export function branchOf<M>(
+  target: number,
+  fork: number,
+  nodes: readonly TreeNode<M>[],
+  lost: LostStarts,
+): TreeNode<M>[] {
+  const before = new Map<number, TreeNode<M> | undefined>();
+  const bySeq = new Map<number, TreeNode<M>>();
+  const seqs: number[] = [fork];
+  const behind = new Set<number>();
+  let last: TreeNode<M> | undefined;
+  for (const node of nodes) {
+    let { parent } = node;
+    while (parent > fork && !bySeq.has(parent)) {
+      const left = seqs.findLast((seq) => seq <= parent) ?? fork;
+      parent = leftOf(parent, left, lost);
+    }
+    before.set(node.seq, bySeq.get(parent));
+    bySeq.set(node.seq, node);
+    seqs.push(node.seq);
+    if (node.seq !== target && !behind.has(parent)) continue;
+    behind.add(node.seq);
+    last = node;
+  }
+  const branch: TreeNode<M>[] = [];
+  for (let node = last; node !== undefined; node = before.get(node.seq)) branch.push(node);
+  return branch.reverse();
+}
