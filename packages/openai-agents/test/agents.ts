@@ -1,6 +1,17 @@
 import { Agent, type AgentInputItem, type AgentOutputItem, type Tool, tool } from "@openai/agents-core";
-import { assistantMessage, functionCall, ScriptedModel, type ScriptedModelInput } from "@openai/agents-core/testing";
-import { type ChatMemories, type ChatMemoryStore, createChatMemories, inMemoryStore, type WindowOptions } from "@turnkeep/core";
+import {
+  assistantMessage,
+  functionCall,
+  ScriptedModel,
+  type ScriptedModelInput,
+} from "@openai/agents-core/testing";
+import {
+  type ChatMemories,
+  type ChatMemoryStore,
+  createChatMemories,
+  inMemoryStore,
+  type WindowOptions,
+} from "@turnkeep/core";
 import { openaiResponses, validate } from "@turnkeep/formats/profiles";
 import { expect } from "vitest";
 import { z } from "zod";
@@ -66,7 +77,13 @@ export function worker(): { readonly model: ScriptedModel; readonly agent: Agent
   return { model, agent: agentOf(model, toolOf("first"), toolOf("second")) };
 }
 
-export const worked: readonly string[] = ["[first]", "(first done)", "[second]", "(second done)", "assistant: Done."];
+export const worked: readonly string[] = [
+  "[first]",
+  "(first done)",
+  "[second]",
+  "(second done)",
+  "assistant: Done.",
+];
 
 /** An item as a test writes it. */
 export function told(item: AgentInputItem): string {

@@ -21,7 +21,9 @@ it.each(Object.entries(samples))("brings back %s to the last member", (_, item) 
 
 it("tells what the provider runs, and keeps the ids that it gave", () => {
   for (const name of ["serversSearch", "program", "web"] as const) {
-    expect(agentsFormat.toolCalls(samples[name] as AgentInputItem)).toMatchObject([{ providerExecuted: true }]);
+    expect(agentsFormat.toolCalls(samples[name] as AgentInputItem)).toMatchObject([
+      { providerExecuted: true },
+    ]);
   }
   for (const name of ["serversResult", "programResult"] as const) {
     const item = samples[name] as AgentInputItem;
@@ -52,7 +54,9 @@ it.each([
 
 it("shows a provider what it accepts, with a result of its kind for each call that was cut off", async () => {
   const memory = createChatMemory({ format: agentsFormat });
-  const open = ["call", "computer", "shell", "patch", "search"].map((name) => samples[name] as AgentInputItem);
+  const open = ["call", "computer", "shell", "patch", "search"].map(
+    (name) => samples[name] as AgentInputItem,
+  );
   await memory.add(question as AgentInputItem, ...open);
   for (const profile of [openaiResponses, strict]) {
     const view = await memory.messages({ profile, extra: [{ role: "user", content: "Go on" }] });
@@ -66,14 +70,22 @@ it("shows a provider what it accepts, with a result of its kind for each call th
 
 it("leaves out reasoning with the ids that are bound to it", async () => {
   const memory = createChatMemory({ format: agentsFormat, processors: [stripReasoning()] });
-  await memory.add(question as AgentInputItem, reasoning as AgentInputItem, web as AgentInputItem, answer as AgentInputItem);
+  await memory.add(
+    question as AgentInputItem,
+    reasoning as AgentInputItem,
+    web as AgentInputItem,
+    answer as AgentInputItem,
+  );
   const view = await memory.messages();
   expect(view.map(({ type }) => type)).toEqual([undefined, "message"]);
   expect(view[1]).not.toHaveProperty("id");
 });
 
 it("changes texts wherever a model reads them", async () => {
-  const memory = createChatMemory({ format: agentsFormat, processors: [redact({ patterns: [/°C/], replacement: "…" })] });
+  const memory = createChatMemory({
+    format: agentsFormat,
+    processors: [redact({ patterns: [/°C/], replacement: "…" })],
+  });
   await memory.add(...["call", "result", "textResult"].map((name) => samples[name] as AgentInputItem));
   expect(JSON.stringify(await memory.messages())).not.toContain("°C");
 });

@@ -48,7 +48,8 @@ test("two processes at once lose nothing, and each run is whole", async () => {
       asked(name).map((text) => `user: ${text}`),
     );
   }
-  const ids = (type: string) => items.flatMap((item) => (item.type === type ? [(item as { callId: string }).callId] : []));
+  const ids = (type: string) =>
+    items.flatMap((item) => (item.type === type ? [(item as { callId: string }).callId] : []));
   expect(new Set(ids("function_call")).size).toBe(40);
   expect(ids("function_call_result").sort()).toEqual(ids("function_call").sort());
   expect(items.map(told).filter((line) => line === "assistant: Done.")).toHaveLength(20);

@@ -114,8 +114,15 @@ describe("who may", () => {
       () => bob.popItem(),
       () => bob.clearSession(),
       () => bob.replaceHistoryWithCompaction([{ type: "compaction", encrypted_content: "x" }]),
-      () => bob.applyHistoryMutations({ mutations: [{ type: "replace_function_call", callId: "1", replacement: call("1") }] }),
-      () => bob.applyHistoryTransaction({ operationId: "1", transaction: { type: "append_items", items: [says("Mine")] } }),
+      () =>
+        bob.applyHistoryMutations({
+          mutations: [{ type: "replace_function_call", callId: "1", replacement: call("1") }],
+        }),
+      () =>
+        bob.applyHistoryTransaction({
+          operationId: "1",
+          transaction: { type: "append_items", items: [says("Mine")] },
+        }),
       async () => bob.modelInput({ modelData, agent: {} as never, context: undefined }),
     ]) {
       expect(await codeOf(work())).toBe("OWNER_MISMATCH");
@@ -174,7 +181,11 @@ describe("a mutation", () => {
   it("reaches a call that has left the window", async () => {
     const session = sessionOf(memoriesOf({ maxMessages: 2 }));
     await session.addItems([call("1"), ...["a", "b", "c"].map(says)]);
-    const mutation = { type: "replace_function_call", callId: "1", replacement: call("1", "Bergen") } as const;
+    const mutation = {
+      type: "replace_function_call",
+      callId: "1",
+      replacement: call("1", "Bergen"),
+    } as const;
     await session.applyHistoryMutations({ mutations: [mutation] });
     expect((await session.getItems())[0]).toEqual(call("1", "Bergen"));
   });
@@ -189,7 +200,10 @@ describe("an operation", () => {
     const memories = memoriesOf({ maxMessages: 2 });
     await sessionOf(memories).addItems(["a", "b", "c"].map(says));
     for (let n = 0; n < 3; n++) {
-      await sessionOf(memories).applyHistoryTransaction({ operationId: "op-1", transaction: append("d", "e") });
+      await sessionOf(memories).applyHistoryTransaction({
+        operationId: "op-1",
+        transaction: append("d", "e"),
+      });
     }
     expect(await sessionOf(memories).getItems()).toEqual(["a", "b", "c", "d", "e"].map(says));
     await sessionOf(memories).popItem();
@@ -201,7 +215,9 @@ describe("an operation", () => {
     const memories = memoriesOf();
     await sessionOf(memories).addItems([says("a")]);
     const operation = { operationId: "op-1", transaction: replace(["a"], ["b", "c"]) };
-    await Promise.all(Array.from({ length: 4 }, () => sessionOf(memories).applyHistoryTransaction(operation)));
+    await Promise.all(
+      Array.from({ length: 4 }, () => sessionOf(memories).applyHistoryTransaction(operation)),
+    );
     expect(await sessionOf(memories).getItems()).toEqual(["b", "c"].map(says));
   });
 
@@ -236,7 +252,12 @@ it("is what a plain list would be, whatever is called in whatever order, over a 
     fc.record({ name: fc.constant("pop" as const) }),
     fc.record({ name: fc.constant("call" as const), id: text }),
     fc.record({ name: fc.constant("mutate" as const), id: text, city: text }),
-    fc.record({ name: fc.constant("operate" as const), id: text, cut: fc.nat(2), texts: fc.array(text, { maxLength: 2 }) }),
+    fc.record({
+      name: fc.constant("operate" as const),
+      id: text,
+      cut: fc.nat(2),
+      texts: fc.array(text, { maxLength: 2 }),
+    }),
     fc.record({ name: fc.constant("read" as const), limit: fc.integer({ min: -1, max: 6 }) }),
     fc.record({ name: fc.constant("clear" as const) }),
   );
@@ -266,10 +287,15 @@ it("is what a plain list would be, whatever is called in whatever order, over a 
           }
         }
         if (given.name === "pop") expect(await ours.popItem()).toEqual(await theirs.popItem());
-        if (given.name === "read") expect(await ours.getItems(given.limit)).toEqual(await theirs.getItems(given.limit));
+        if (given.name === "read")
+          expect(await ours.getItems(given.limit)).toEqual(await theirs.getItems(given.limit));
         if (given.name === "operate") {
           const expectedSuffix = given.cut === 0 ? [] : await theirs.getItems(given.cut);
-          const transaction = { type: "replace_suffix", expectedSuffix, replacement: given.texts.map(says) } as const;
+          const transaction = {
+            type: "replace_suffix",
+            expectedSuffix,
+            replacement: given.texts.map(says),
+          } as const;
           const outcome = (session: MemorySession | TurnkeepSession) =>
             session.applyHistoryTransaction({ operationId: given.id, transaction }).then(
               () => true,

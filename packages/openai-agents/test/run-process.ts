@@ -1,7 +1,7 @@
-import { createChatMemories } from "@turnkeep/core";
-import { postgresStore } from "@turnkeep/store-postgres";
 import { Agent, run, setTracingDisabled, tool } from "@openai/agents-core";
 import { assistantMessage, functionCall, modelResponder, ScriptedModel } from "@openai/agents-core/testing";
+import { createChatMemories } from "@turnkeep/core";
+import { postgresStore } from "@turnkeep/store-postgres";
 import { z } from "zod";
 import { agentsFormat, TurnkeepSession } from "../src/index.ts";
 
@@ -30,7 +30,8 @@ const second = tool({
   },
 });
 
-const calling = (name: string) => modelResponder(() => [functionCall(name, {}, { callId: crypto.randomUUID() })]);
+const calling = (name: string) =>
+  modelResponder(() => [functionCall(name, {}, { callId: crypto.randomUUID() })]);
 const model = new ScriptedModel(
   questions.flatMap((question) => [
     ...(question === "Go on" ? [] : [calling("first"), calling("second")]),

@@ -55,10 +55,7 @@ describe("a run with the hook", () => {
     };
     const model = modelOf([calling("look")], [saying("Still at it."), calling("look")], [saying("Done.")]);
     await run(agentOf(model, toolOf("look", look)), "Look twice.", over(session));
-    expect(seen).toEqual([
-      ["user: Look twice."],
-      ["user: Look twice.", "[look]", "(seen)"],
-    ]);
+    expect(seen).toEqual([["user: Look twice."], ["user: Look twice.", "[look]", "(seen)"]]);
     expect((await session.getItems()).filter((item) => "id" in item)).toEqual([]);
     // Within a run the model is shown them.
     const shown = model.calls[1]?.request.input as AgentInputItem[];
@@ -79,7 +76,7 @@ describe("a run with the hook", () => {
     for (const question of ["One", "Two"]) {
       const { agent } = worker();
       const result = await run(agent, question, { ...over(session), stream: true });
-      for await (const _ of result) continue;
+      for await (const _ of result);
       await result.completed;
     }
     expect(await recorded(session)).toEqual(["user: One", ...worked, "user: Two", ...worked]);
@@ -89,7 +86,11 @@ describe("a run with the hook", () => {
     const session = sessionOf();
     const second = modelOf([calling("first")], [saying("Done.")]);
     const expert = new Agent({ name: "Expert", model: second, tools: [toolOf("first")] });
-    const triage = new Agent({ name: "Triage", model: modelOf([calling("transfer_to_Expert")]), handoffs: [expert] });
+    const triage = new Agent({
+      name: "Triage",
+      model: modelOf([calling("transfer_to_Expert")]),
+      handoffs: [expert],
+    });
     await run(triage, "Help.", over(session));
     const items = await recorded(session);
     expect(items.slice(0, 2)).toEqual(["user: Help.", "[transfer_to_Expert]"]);
@@ -149,14 +150,24 @@ describe("the window", () => {
 
   it("stores nothing of what it made for the model alone", async () => {
     const session = sessionOf();
-    await session.addItems([{ role: "user", content: "Do it." }, calling("first"), { role: "user", content: "Now!" }]);
+    await session.addItems([
+      { role: "user", content: "Do it." },
+      calling("first"),
+      { role: "user", content: "Now!" },
+    ]);
     const { model, agent } = worker();
     await run(agent, "Go on", over(session));
     // The call that nothing answers is no part of the SDK's input, and shown as interrupted.
     expect(prompts(model)[0]?.map((line) => line.replace(/\(.*/, "(…)"))).toEqual([
       ...["user: Do it.", "[first]", "(…)", "user: Now!", "user: Go on"],
     ]);
-    expect(await recorded(session)).toEqual(["user: Do it.", "[first]", "user: Now!", "user: Go on", ...worked]);
+    expect(await recorded(session)).toEqual([
+      "user: Do it.",
+      "[first]",
+      "user: Now!",
+      "user: Go on",
+      ...worked,
+    ]);
   });
 
   it("stores a question as it was asked, whatever a processor shows of it", async () => {
@@ -164,7 +175,9 @@ describe("the window", () => {
     const { createChatMemories, inMemoryStore } = await import("@turnkeep/core");
     const { agentsFormat } = await import("../src/index.ts");
     const processors = [redact({ patterns: [/4711|done/], replacement: "…" })];
-    const session = sessionOf(createChatMemories({ store: inMemoryStore(), format: agentsFormat, processors }));
+    const session = sessionOf(
+      createChatMemories({ store: inMemoryStore(), format: agentsFormat, processors }),
+    );
     for (const question of ["It is 4711.", "It is 4711."]) {
       const { model, agent } = worker();
       await run(agent, question, over(session));
@@ -189,7 +202,16 @@ const approved = () => {
 
 describe("a run that waits for an approval", () => {
   const whole = [
-    ...["user: Do it.", "[first]", "(first done)", "[asking]", "(asked)", "[first]", "(first done)", "assistant: Done."],
+    ...[
+      "user: Do it.",
+      "[first]",
+      "(first done)",
+      "[asking]",
+      "(asked)",
+      "[first]",
+      "(first done)",
+      "assistant: Done.",
+    ],
   ];
 
   it.each([false, true])("goes on from its state, within the process: streamed %s", async (stream) => {
@@ -240,7 +262,9 @@ describe("a run that fails", () => {
   it("has stored what was said so far, and the next goes on", async () => {
     const session = sessionOf();
     const failing = modelOf([calling("first")], modelError(new Error("overloaded")));
-    await expect(run(agentOf(failing, toolOf("first")), "Do it.", over(session))).rejects.toThrow("overloaded");
+    await expect(run(agentOf(failing, toolOf("first")), "Do it.", over(session))).rejects.toThrow(
+      "overloaded",
+    );
     const said = ["user: Do it.", "[first]", "(first done)"];
     expect(await recorded(session)).toEqual(said);
     const { model, agent } = worker();

@@ -23,7 +23,10 @@ export function checkItem(item: unknown): void {
   if (typeof type !== "string") throw invalidMessage(`has ${kindOf(type)} as type`, "Give a string.");
   if (type === "message") {
     if (!roles.includes(role)) {
-      throw invalidMessage(`has ${kindOf(role)} as role, none of the SDK's`, `Use one of: ${roles.join(", ")}.`);
+      throw invalidMessage(
+        `has ${kindOf(role)} as role, none of the SDK's`,
+        `Use one of: ${roles.join(", ")}.`,
+      );
     }
     if (typeof content !== "string") checkParts(content, "content");
   }
@@ -42,7 +45,10 @@ function checkOutput(output: unknown): void {
 
 function checkParts(parts: unknown, path: string): void {
   if (!Array.isArray(parts)) {
-    throw invalidMessage(`has ${kindOf(parts)} as ${path}`, "Give a list of parts, or a string where the SDK takes one.");
+    throw invalidMessage(
+      `has ${kindOf(parts)} as ${path}`,
+      "Give a list of parts, or a string where the SDK takes one.",
+    );
   }
   parts.forEach((part, at) => {
     checkPart(part, `${path}[${at}]`);

@@ -33,5 +33,9 @@ function dataFacts(data: unknown): DataFacts {
   const [, type, encoded] = /^data:([^;,]*)[^,]*;base64,(.*)$/is.exec(data) ?? [];
   if (encoded === undefined && /^[a-z][a-z0-9+.-]*:/i.test(data)) return { bytes: undefined };
   const base64 = encoded ?? data;
-  return { type: type || undefined, bytes: Math.floor((base64.replace(/[\s=]/g, "").length * 3) / 4), data: base64 };
+  return {
+    type: type || undefined,
+    bytes: Math.floor((base64.replace(/[\s=]/g, "").length * 3) / 4),
+    data: base64,
+  };
 }

@@ -78,7 +78,8 @@ function visitReasoning(item: AnyItem, at: Visitor): AnyItem | undefined {
   const kept = at.reasoning(item);
   if (kept === undefined) return undefined;
   const thoughts = kept.rawContent;
-  if (Array.isArray(thoughts) && thoughts.length > 0) return at.list(kept, "rawContent", visitThought, undefined);
+  if (Array.isArray(thoughts) && thoughts.length > 0)
+    return at.list(kept, "rawContent", visitThought, undefined);
   const sealed = sealedMember(kept);
   if (sealed === undefined) return at.list(kept, "content", visitThought, undefined);
   const data = at.text(kept.providerData as object, sealed, "reasoning", "sealed");
@@ -126,7 +127,10 @@ function visitOutput(item: AnyItem, at: Visitor): AnyItem {
   if (typeof output === "string" || Array.isArray(output)) {
     return visitContent(at.told(item, "output", false), "output", at, putOut) ?? { ...item, output: "" };
   }
-  const visited = visitPart(output as AnyItem, at, { of: "tool-result", textPart: (text) => ({ type: "text", text }) });
+  const visited = visitPart(output as AnyItem, at, {
+    of: "tool-result",
+    textPart: (text) => ({ type: "text", text }),
+  });
   return withMember(item, "output", visited ?? "");
 }
 

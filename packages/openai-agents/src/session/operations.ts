@@ -20,7 +20,10 @@ export async function markOf({
   }
   // Ids of operations may be longer than those of messages.
   const id = `operation-${await hashOf(operationId)}`;
-  const message = { type: "unknown", providerData: { operation: await hashOf(canonical(transaction)) } } as const;
+  const message = {
+    type: "unknown",
+    providerData: { operation: await hashOf(canonical(transaction)) },
+  } as const;
   return { id, mark: entry<AgentInputItem>(message, { id }) };
 }
 

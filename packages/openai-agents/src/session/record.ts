@@ -10,7 +10,11 @@ export async function recordOf(
 ): Promise<Recorded[]> {
   const record: Recorded[] = [];
   if (!(newest > 0)) return record;
-  const query = { states: ["live", "evicted"], order: "descending", limit: Math.min(1000, Math.ceil(newest)) } as const;
+  const query = {
+    states: ["live", "evicted"],
+    order: "descending",
+    limit: Math.min(1000, Math.ceil(newest)),
+  } as const;
   for await (const page of memory.historyPages(query)) {
     for (const error of page.errors) throw error;
     record.push(...page.messages);

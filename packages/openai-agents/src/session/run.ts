@@ -48,7 +48,7 @@ export class Run {
   read(record: readonly Recorded[], items: readonly AgentInputItem[] = []): void {
     this.#past = record.map(({ id, message }) => ({ id, key: keyOf(message), isOpen: isOpen(message) }));
     this.#places = new Map(record.map(({ id }, place) => [id, place]));
-    items.forEach((item, place) => this.#ids.set(item, record[place]?.id as string));
+    for (const [place, item] of items.entries()) this.#ids.set(item, record[place]?.id as string);
     this.readThrough = record.at(-1)?.seq ?? 0;
   }
 
@@ -132,7 +132,8 @@ export class Run {
       found.push([item, this.#past[place] as Known]);
     }
     // A question alone may be an old one that is asked again.
-    const isPast = found.some(([item]) => !isQuestion(item)) || this.#past.slice(after).every(({ isOpen }) => isOpen);
+    const isPast =
+      found.some(([item]) => !isQuestion(item)) || this.#past.slice(after).every(({ isOpen }) => isOpen);
     if (isCopied && !isPast) return;
     for (const [item, { id }] of found) this.#ids.set(item, id);
   }
