@@ -306,6 +306,6 @@ it("is what a plain list would be, whatever is called in whatever order, over a 
         expect(await ours.getItems()).toEqual(await theirs.getItems());
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 30 },
   );
 });
