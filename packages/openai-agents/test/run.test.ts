@@ -3,8 +3,10 @@ import {
   type AgentInputItem,
   InputGuardrailTripwireTriggered,
   MemorySession,
+  RunContext,
   RunState,
   run,
+  type Session,
   tool,
 } from "@openai/agents-core";
 import { modelError } from "@openai/agents-core/testing";
@@ -379,4 +381,49 @@ it("keeps a compaction that the model makes, and what stands behind it", async (
   const next = worker();
   await run(next.agent, "Go on", over(session));
   expect(prompts(next.model)[0]).toEqual([...after, "user: Go on"]);
+});
+
+it("takes the words that a guardrail has put in the place of what was stored", async () => {
+  // Also of what has left the window since.
+  for (const maxMessages of [500, 3]) {
+    const memories = memoriesOf({ maxMessages });
+    const session = sessionOf(memories);
+    const context = new RunContext();
+    await session.getItems(undefined, context);
+    const question: AgentInputItem = { role: "user", content: "Do it." };
+    const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
+    const result = (output: string): AgentInputItem => ({
+      type: "function_call_result",
+      callId: call.callId,
+      name: call.name,
+      status: "completed",
+      output,
+    });
+    const modelData = { input: [question, call, result("A secret.")] };
+    await session.modelInput({ modelData, agent: {} as never, context: context.context });
+    const others = ["a", "b", "c"];
+    await sessionOf(memories).addItems(others.map((content) => ({ role: "user", content })));
+    const answer = saying("Done.");
+    await session.addItems([question, call, result("Blocked."), answer], context);
+    const said = ["user: Do it.", "[first]", "(Blocked.)", ...others.map((text) => `user: ${text}`)];
+    expect(await recorded(session)).toEqual([...said, "assistant: Done."]);
+    // The application's own are stored as they are.
+    await session.addItems([question]);
+    expect(await recorded(session)).toHaveLength(8);
+  }
+});
+
+it("stores nothing twice where a session around it passes no context on", async () => {
+  const inner = sessionOf();
+  const session: Session = {
+    getSessionId: () => inner.getSessionId(),
+    getItems: (limit) => inner.getItems(limit),
+    addItems: (items) => inner.addItems(items),
+    popItem: () => inner.popItem(),
+    clearSession: () => inner.clearSession(),
+  };
+  for (const question of ["One", "Two"]) {
+    await run(worker().agent, question, { session, callModelInputFilter: inner.modelInput });
+  }
+  expect(await recorded(inner)).toEqual(["user: One", ...worked, "user: Two", ...worked]);
 });
