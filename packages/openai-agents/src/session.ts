@@ -19,7 +19,8 @@ import { quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { memoryOf } from "./memory-of.ts";
 import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
-import { type Recorded, recordOf } from "./session/record.ts";
+import { recordOf } from "./session/record.ts";
+import { rewrite } from "./session/rewrite.ts";
 import type { Handed, Run } from "./session/run.ts";
 import { type AnyContext, Runs } from "./session/runs.ts";
 
@@ -270,27 +271,6 @@ export class TurnkeepSession
       }
     }
   }
-}
-
-/**
- * Puts other items in the place of these, or none. What has left the window cannot be replaced where it stands: it is taken
- * back with all behind it, which is said anew.
- */
-function rewrite(
-  transaction: Transaction,
-  record: readonly Recorded[],
-  now: ReadonlyMap<string, AgentInputItem | undefined>,
-): void {
-  const from = record.findIndex(({ id, state }) => state === "evicted" && now.get(id) !== undefined);
-  for (const { id } of from < 0 ? record : record.slice(0, from)) {
-    const item = now.get(id);
-    if (item !== undefined) transaction.put(id, item);
-    else if (now.has(id)) transaction.remove(id, { only: true });
-  }
-  if (from < 0) return;
-  transaction.rewind((record[from] as Recorded).id);
-  const rest = record.slice(from).map(({ id, message }) => (now.has(id) ? now.get(id) : message));
-  transaction.add(...rest.filter((item) => item !== undefined));
 }
 
 /** What a run writes belongs to the conversation that it began in. */
