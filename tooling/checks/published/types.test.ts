@@ -51,6 +51,11 @@ const bridges = [
     entries: ["@turnkeep/ai-sdk", "@turnkeep/ai-sdk/client"],
     packages: ["@turnkeep/ai-sdk", "@turnkeep/core", "@turnkeep/formats", "ai"],
   },
+  {
+    of: "the bridge to the OpenAI Agents SDK",
+    entries: ["@turnkeep/openai-agents"],
+    packages: ["@turnkeep/core", "@turnkeep/openai-agents", "@openai/agents-core", "zod"],
+  },
 ];
 
 describe("types", () => {
