@@ -382,7 +382,7 @@ describe("turnkeep inspect", () => {
   });
 
   it.each([
-    ["postgres://u:p@127.0.0.1:1/db", "postgresStore"],
+    ["postgres://127.0.0.1:1/db", "postgresStore"],
     ["redis://127.0.0.1:1", "redisStore"],
     ["mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=100", "mongoStore"],
     ["http://key:secret@127.0.0.1:1", "dynamoStore"],

@@ -238,6 +238,28 @@ describe("restore", () => {
     expect(await shown(memory)).toEqual(["q1", "a1", "q3'"]);
   });
 
+  test("follows no head that somebody has damaged in a circle", async () => {
+    const store = inMemoryStore();
+    const append = [1, 2, 7].map((seq) => {
+      const payload = createChatMemory().format.encode(user(`${seq}`));
+      return { id: `${seq}`, seq, createdAt: 1, payload };
+    });
+    const head = JSON.stringify({ v: 1, epoch: 0, life: "x", lost: [{ seq: 7, parent: 6 }], branch: 5 });
+    const move = [{ seq: 7, to: "superseded" as const }];
+    await store.updateMessages("m", {
+      expected: null,
+      version: "v",
+      nextSeq: 8,
+      head,
+      append,
+      replace: [],
+      move,
+    });
+    const memory = createChatMemory({ id: "m", store });
+    await memory.restore("7");
+    expect(await shown(memory)).toEqual(["1", "2", "7"]);
+  });
+
   test("brings back no older message where a newer one had to leave", async () => {
     const window = { maxMessages: 5 };
     const memory = createChatMemory({

@@ -27,8 +27,10 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
   "chat-route": async () => ({ env: {}, stop: async () => undefined }),
   dynamo: () => at("DYNAMO_URL", startDynamo()),
+  "google-adk": async () => ({ env: {}, stop: async () => undefined }),
   langchain: async () => ({ env: {}, stop: async () => undefined }),
   mongo: () => at("MONGO_URL", startMongo()),
+  "openai-agents": async () => ({ env: {}, stop: async () => undefined }),
   openai: async () => {
     const { env, stop } = await at("url", openaiServer(weatherBot, "key"));
     return { env: { OPENAI_BASE_URL: `${env.url}/v1`, OPENAI_API_KEY: "key" }, stop };

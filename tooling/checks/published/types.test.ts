@@ -42,9 +42,19 @@ const bridges = [
     packages: ["@turnkeep/core", "@turnkeep/langchain", "@langchain/core", "langchain"],
   },
   {
+    of: "the bridge to ADK",
+    entries: ["@turnkeep/google-adk"],
+    packages: ["@turnkeep/core", "@turnkeep/formats", "@turnkeep/google-adk", "@google/adk"],
+  },
+  {
     of: "the bridge to the AI SDK",
     entries: ["@turnkeep/ai-sdk", "@turnkeep/ai-sdk/client"],
     packages: ["@turnkeep/ai-sdk", "@turnkeep/core", "@turnkeep/formats", "ai"],
+  },
+  {
+    of: "the bridge to the OpenAI Agents SDK",
+    entries: ["@turnkeep/openai-agents"],
+    packages: ["@turnkeep/core", "@turnkeep/openai-agents", "@openai/agents-core", "zod"],
   },
 ];
 

@@ -259,7 +259,10 @@ async function startMember(
   });
 }
 
-/** The first member is preferred, and an election takes a second instead of ten. */
+/**
+ * The first member is preferred. A primary that is silent for seconds, as on a busy machine, keeps its place: for ten, by
+ * default.
+ */
 async function initiate(hosts: readonly string[]): Promise<void> {
   const [first = ""] = hosts;
   await withClient(directly(first), (client) =>
@@ -267,18 +270,16 @@ async function initiate(hosts: readonly string[]): Promise<void> {
       replSetInitiate: {
         _id: setName,
         members: hosts.map((host, _id) => ({ _id, host, priority: _id === 0 ? 2 : 1 })),
-        settings: {
-          electionTimeoutMillis: 1_000,
-          heartbeatIntervalMillis: 200,
-          heartbeatTimeoutSecs: 2,
-          catchUpTimeoutMillis: 0,
-        },
+        settings: { heartbeatIntervalMillis: 200, catchUpTimeoutMillis: 0 },
       },
     }),
   );
 }
 
-/** Waits until a replica set has a primary, another one than `former`, and answers its host and port. */
+/**
+ * Waits until a replica set has a primary, another one than `former`, and answers its host and port. Asks its members to be
+ * it, since by themselves they wait until the time of the former is over.
+ */
 async function primaryOf(url: string, former?: string): Promise<string> {
   const hosts = hostsOf(url).split(",");
   const deadline = Date.now() + 60_000;
@@ -288,6 +289,11 @@ async function primaryOf(url: string, former?: string): Promise<string> {
         client.db("admin").command({ hello: 1 }),
       ).catch(() => undefined);
       if (hello?.isWritablePrimary && host !== former) return host;
+    }
+    for (const host of hosts.filter((one) => one !== former)) {
+      await withClient(directly(host), (client) => client.db("admin").command({ replSetStepUp: 1 })).catch(
+        () => undefined,
+      );
     }
     if (Date.now() > deadline) throw new Error(`the replica set ${hosts.join()} has no primary after 60 s`);
     await delay(50);

@@ -60,11 +60,16 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
       life,
       turn,
       branch: isBranchStart(branch) ? branch : undefined,
-      lost: Array.isArray(lost) ? lost.filter(isBranchStart) : [],
+      lost: Array.isArray(lost) ? lost.filter(isBranchStart).filter(goesBack) : [],
       said: typeof said === "string" ? said : undefined,
     };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
+}
+
+/** One that does not, which nobody has written, would be followed for ever. */
+function goesBack({ seq, parent }: BranchStart): boolean {
+  return parent < seq - 1;
 }
 
 function isBranchStart(value: unknown): value is BranchStart {

@@ -78,14 +78,18 @@ export class UserProject {
   installed() {
     const lock = JSON.parse(readFileSync(join(this.folder, "package-lock.json"), "utf8"));
     const marker = "node_modules/";
-    return new Map(
-      Object.entries(lock.packages)
-        .filter(([path]) => path.startsWith(marker))
-        .map(([path, { dependencies, optionalDependencies, peerDependencies }]) => [
-          path.slice(path.lastIndexOf(marker) + marker.length),
-          Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
-        ]),
-    );
+    /** @type {Map<string, string[]>} */
+    const installed = new Map();
+    for (const [path, manifest] of Object.entries(lock.packages)) {
+      if (!path.startsWith(marker)) continue;
+      const { dependencies, optionalDependencies, peerDependencies } = manifest;
+      const name = path.slice(path.lastIndexOf(marker) + marker.length);
+      // One that is there in two versions needs what either needs.
+      const needed = installed.get(name) ?? [];
+      needed.push(...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }));
+      installed.set(name, needed);
+    }
+    return installed;
   }
 
   /**

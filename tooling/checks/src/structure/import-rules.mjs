@@ -3,7 +3,16 @@ import { posix } from "node:path";
 import ts from "typescript6";
 
 const nodeBuiltIns = new Set(builtinModules);
-const webOnly = new Set(["core", "formats", "tokens", "assistant", "ai-sdk", "langchain"]);
+const webOnly = new Set([
+  "core",
+  "formats",
+  "tokens",
+  "assistant",
+  "ai-sdk",
+  "google-adk",
+  "langchain",
+  "openai-agents",
+]);
 
 /**
  * @typedef {object} Import
@@ -102,7 +111,7 @@ export function coreStandsAlone(tree) {
 }
 
 /**
- * Core, formats, tokens, assistant, ai-sdk and langchain use web standards only.
+ * Core, formats, tokens, assistant and the bridges use web standards only.
  *
  * @type {import("./tree.mjs").Rule}
  */

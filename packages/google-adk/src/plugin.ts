@@ -1,0 +1,110 @@
+import {
+  BasePlugin,
+  CONTENT_REQUEST_PROCESSOR,
+  type Context,
+  type Event,
+  type InvocationContext,
+  type LlmRequest,
+} from "@google/adk";
+import { type ProviderProfile, viewOf } from "@turnkeep/core";
+import { type Fields, invalidOption, optional, such, takeOptions } from "@turnkeep/core/store-kit";
+import { geminiFormat } from "@turnkeep/formats/gemini";
+import { TurnkeepSessionService } from "./session-service.ts";
+
+/** Options of {@link TurnkeepPlugin}. */
+export interface TurnkeepPluginOptions {
+  /** The runner's. Its window and processors apply. */
+  readonly sessionService: TurnkeepSessionService;
+  /** What the model accepts, such as `gemini` of `@turnkeep/formats/profiles`. Default: calls and results stand in pairs. */
+  readonly profile?: ProviderProfile | undefined;
+}
+
+const fields = {
+  sessionService: such<TurnkeepSessionService>(
+    "a TurnkeepSessionService",
+    (value) => value instanceof TurnkeepSessionService,
+  ),
+  profile: optional(
+    such<ProviderProfile>("a profile", (value) => typeof value === "object" && value !== null),
+  ),
+} satisfies Fields<TurnkeepPluginOptions>;
+
+type Contents = LlmRequest["contents"];
+
+/**
+ * A plugin for a runner over a `TurnkeepSessionService`: before each model call of any of its agents, the request's contents
+ * are made of the events that the session's memory shows: its window, through its processors. ADK itself makes contents of
+ * them, so what an agent sees of others stays ADK's; then every call has a result, and the list is one that the `profile`
+ * accepts. What tools and other plugins have added to the request, or changed in it, stays.
+ *
+ * A live run (`runLive`) and a request that goes on from an earlier interaction have no such contents and stay as they are.
+ *
+ * ADK makes an error of a plugin the answer: an event with an `errorMessage` that names it, such as `WINDOW_OVERFLOW`.
+ *
+ * @example
+ * ```ts
+ * import { LlmAgent, Runner } from "@google/adk";
+ * import { inMemoryStore } from "@turnkeep/core";
+ * import { gemini } from "@turnkeep/formats/profiles";
+ * import { TurnkeepPlugin, TurnkeepSessionService } from "@turnkeep/google-adk";
+ *
+ * const sessionService = new TurnkeepSessionService({ store: inMemoryStore(), window: { maxMessages: 40, unit: "turn" } });
+ * const runner = new Runner({
+ *   appName: "weather",
+ *   agent: new LlmAgent({ name: "weather", model: "gemini-flash-latest" }),
+ *   sessionService,
+ *   plugins: [new TurnkeepPlugin({ sessionService, profile: gemini })],
+ * });
+ * ```
+ */
+export class TurnkeepPlugin extends BasePlugin {
+  readonly #sessions: TurnkeepSessionService;
+  readonly #profile: ProviderProfile | undefined;
+
+  /** Errors: `INVALID_OPTION`. */
+  constructor(options: TurnkeepPluginOptions) {
+    super("turnkeep");
+    takeOptions("TurnkeepPlugin's options", fields, options);
+    this.#sessions = options.sessionService;
+    this.#profile = options.profile;
+  }
+
+  override async beforeModelCallback(request: {
+    readonly callbackContext: Context;
+    readonly llmRequest: LlmRequest;
+  }): Promise<undefined> {
+    const { callbackContext, llmRequest } = request;
+    if (llmRequest.previousInteractionId !== undefined) return;
+    const { invocationContext: context } = callbackContext;
+    if (context.sessionService !== this.#sessions) {
+      throw invalidOption("The runner's sessionService is not the plugin's. Give both the same.");
+    }
+    const { appName, userId, id: sessionId, events } = context.session;
+    const { abortSignal: signal } = context;
+    const kept = await this.#sessions.memory({ appName, userId, sessionId }).messages({ signal });
+    const all = await contentsOf(context, events);
+    const contents = exchanged(llmRequest.contents, all, await contentsOf(context, kept));
+    const shown = await viewOf(contents, { format: geminiFormat, profile: this.#profile, signal });
+    // What a view holds is frozen, and models write into theirs.
+    llmRequest.contents = structuredClone(shown) as Contents;
+  }
+}
+
+/** What ADK makes of these events for the agent that runs. */
+async function contentsOf(context: InvocationContext, events: Event[]): Promise<Contents> {
+  const made: LlmRequest = { contents: [], toolsDict: {}, liveConnectConfig: {} };
+  const session = { value: { ...context.session, events } };
+  for await (const _ of CONTENT_REQUEST_PROCESSOR.runAsync(Object.create(context, { session }), made));
+  return made.contents;
+}
+
+/**
+ * The request's contents with those in place of all. What was changed since ADK made them stays changed, and what was
+ * added stays behind them. Contents that somebody else has cut are left to them.
+ */
+function exchanged(contents: Contents, all: Contents, shown: Contents): Contents {
+  if (contents.length < all.length) return contents;
+  const now = new Map(all.map((content, at) => [JSON.stringify(content), contents[at] as Contents[number]]));
+  const kept = shown.map((content) => now.get(JSON.stringify(content)) ?? content);
+  return [...kept, ...contents.slice(all.length)];
+}

@@ -1,0 +1,153 @@
+import type { AgentInputItem } from "@openai/agents-core";
+import type { Anchor } from "@turnkeep/core";
+import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
+import type { Recorded } from "./record.ts";
+
+interface Known {
+  readonly id: string;
+  readonly key: string;
+  /** Whether the runner drops it where nothing answers it. */
+  readonly isOpen: boolean;
+}
+
+/** What is handed over at the end of a run, against what is stored already. */
+export interface Handed {
+  readonly added: readonly AgentInputItem[];
+  /** What was stored in other words, such as a result that a guardrail has replaced since. */
+  readonly changed: ReadonlyMap<string, AgentInputItem>;
+  /** Once the change is made: what was handed over is no longer awaited, and what was added has these ids. */
+  readonly settle: (ids: readonly string[]) => void;
+}
+
+/** One run of the SDK: what of its items is stored. */
+export class Run {
+  /** Bound to the conversation that the run began in. */
+  anchor: Anchor | undefined;
+  /** The question that is being answered. */
+  questionId: string | undefined;
+  /** The place in the record up to which the run has read. */
+  readThrough = 0;
+  /** Items as the runner holds them, by the id that they are stored under. */
+  readonly held: Map<string, AgentInputItem> = new Map();
+  /** What the run began with, and what it has stored since. */
+  #past: Known[] = [];
+  #places: Map<string, number> = new Map();
+  /** The ids that the runner's own objects are stored under. */
+  readonly #ids: WeakMap<AgentInputItem, string> = new WeakMap();
+  /** What was stored before a model call, and is not handed over yet. */
+  readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
+  /** What was handed over, and may yet come in the input of a model call. */
+  readonly #given: Map<string, string[]> = new Map();
+
+  /** Whether some of these were stored before a model call of the run, and are handed over now. */
+  expects(items: readonly AgentInputItem[]): boolean {
+    return items.some((item) => this.#kept.has(keyOf(item)));
+  }
+
+  /** What the runner was given as the past, or what is now the record; `items` are its objects. */
+  read(record: readonly Recorded[], items: readonly AgentInputItem[] = []): void {
+    this.#past = record.map(({ id, message }) => ({ id, key: keyOf(message), isOpen: isOpen(message) }));
+    this.#places = new Map(record.map(({ id }, place) => [id, place]));
+    for (const [place, item] of items.entries()) this.#ids.set(item, record[place]?.id as string);
+    this.readThrough = record.at(-1)?.seq ?? 0;
+  }
+
+  /** The id that this very object is stored under. */
+  idOf(item: AgentInputItem): string | undefined {
+    return this.#ids.get(item);
+  }
+
+  /** What of the input of a model call is not stored yet. */
+  fresh(input: readonly AgentInputItem[]): AgentInputItem[] {
+    this.#recognize(input);
+    return input.filter((item) => !this.#ids.has(item) && !this.#wasGiven(item));
+  }
+
+  /** Remembers what was stored before a model call. */
+  keep(items: readonly AgentInputItem[], ids: readonly string[]): void {
+    items.forEach((item, at) => {
+      const id = ids[at] as string;
+      const key = keyOf(item);
+      this.#ids.set(item, id);
+      this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
+      this.held.set(id, item);
+      this.#kept.set(key, [...(this.#kept.get(key) ?? []), { id, text: textOf(item) }]);
+    });
+  }
+
+  /** Remembers what was handed over, which the next model call's input may hold. */
+  give(items: readonly AgentInputItem[], ids: readonly string[]): void {
+    items.forEach((item, at) => {
+      const key = keyOf(item);
+      this.#given.set(key, [...(this.#given.get(key) ?? []), ids[at] as string]);
+    });
+  }
+
+  /** The runner hands over all of a run, and with its input what the model was shown that the runner did not know. */
+  handed(items: readonly AgentInputItem[]): Handed {
+    const added: AgentInputItem[] = [];
+    const changed = new Map<string, AgentInputItem>();
+    const used = new Map<string, number>();
+    for (const item of items) {
+      if (isMarked(item)) continue;
+      const key = keyOf(item);
+      const kept = this.#kept.get(key)?.[used.get(key) ?? 0];
+      if (kept !== undefined) {
+        used.set(key, (used.get(key) ?? 0) + 1);
+        if (kept.text !== textOf(item)) changed.set(kept.id, item);
+      } else added.push(item);
+    }
+    const settle = (ids: readonly string[]): void => {
+      this.give(added, ids);
+      for (const [key, count] of used) {
+        const left = this.#kept.get(key)?.slice(count) ?? [];
+        if (left.length === 0) this.#kept.delete(key);
+        else this.#kept.set(key, left);
+      }
+    };
+    return { added, changed, settle };
+  }
+
+  /** The conversation was made anew by the run itself. */
+  forget(): void {
+    this.anchor = undefined;
+    this.questionId = undefined;
+    this.#kept.clear();
+  }
+
+  /**
+   * Of what the runner copied, reasoning without its id is found behind what stands before it. If it copied everything, or
+   * a state was read from JSON, the input is laid over the past, of which others may have said some.
+   */
+  #recognize(input: readonly AgentInputItem[]): void {
+    const isCopied = !input.some((item) => this.#ids.has(item));
+    const found: [AgentInputItem, Known][] = [];
+    let after = 0;
+    for (const item of input) {
+      const id = this.#ids.get(item);
+      const isSought = id === undefined && (isCopied || item.type === "reasoning");
+      const place = isSought ? this.#find(item, after) : (this.#places.get(id ?? "") ?? -1);
+      if (place < 0) continue;
+      after = place + 1;
+      found.push([item, this.#past[place] as Known]);
+    }
+    // A question alone may be an old one that is asked again.
+    const isPast =
+      found.some(([item]) => !isQuestion(item)) || this.#past.slice(after).every(({ isOpen }) => isOpen);
+    if (isCopied && !isPast) return;
+    for (const [item, { id }] of found) this.#ids.set(item, id);
+  }
+
+  #find(item: AgentInputItem, from: number): number {
+    const key = keyOf(item);
+    return this.#past.findIndex((known, at) => at >= from && known.key === key);
+  }
+
+  #wasGiven(item: AgentInputItem): boolean {
+    const [id, ...others] = this.#given.get(keyOf(item)) ?? [];
+    if (id === undefined) return false;
+    this.#given.set(keyOf(item), others);
+    this.#ids.set(item, id);
+    return true;
+  }
+}
