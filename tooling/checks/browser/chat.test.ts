@@ -22,7 +22,7 @@ let ann: BrowserContext;
 beforeAll(async () => {
   application = await Application.create();
   server = await application.start();
-  const executablePath = await chromium.executablePath();
+  const executablePath = process.env.TURNKEEP_CHROMIUM ?? (await chromium.executablePath());
   // In one process, as its package would have it, a browser ends with its first context.
   const args = chromium.args.filter((flag) => flag !== "--single-process");
   browser = await playwright.launch({ executablePath, args });
