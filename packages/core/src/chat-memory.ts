@@ -129,9 +129,10 @@ export interface ChatMemory<M> {
   readonly format: MessageFormat<M>;
   /**
    * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order and one for each: of
-   * `const [id] = await memory.add(message)`, `id` is a string. Without arguments it does nothing. Messages are copied. If others write at the same time, the add is repeated on the new state until
-   * `timeoutMs` is over; to pass a signal, use {@link ChatMemory.transaction}. If the add makes a summary due
-   * (`window.summarize`), it waits for that summary; a summary that fails is an event, not an error.
+   * `const [id] = await memory.add(message)`, `id` is a string. Without arguments it does nothing. Messages are copied. If
+   * others write at the same time, the add is repeated on the new state until `timeoutMs` is over; to pass a signal, use
+   * {@link ChatMemory.transaction}. If the add makes a summary due (`window.summarize`), it waits for that summary; a
+   * summary that fails is an event, not an error.
    *
    * A system message equal to the prompt is ignored and returns its id; what a different one does is `systemMessages`: it
    * takes the prompt's place, or stays where it was said. To replace the prompt on purpose, call
@@ -312,7 +313,8 @@ export interface ChatMemory<M> {
    * derived message that stands for what was superseded leaves, and system messages in front stay as they are. For a message
    * that is live or evicted, nothing is changed.
    *
-   * What was removed or pruned stays away: of a branch that has lost its beginning the rest comes back, behind what that followed.
+   * What was removed or pruned stays away: of a branch that has lost its beginning the rest comes back, behind what that
+   * followed.
    *
    * Errors: `NOT_FOUND` if there is no such message, or by {@link RemovalOptions.mustExist}; `INVALID_OPTION` for a system
    * message whose place another took (`instruct`); `UNSUPPORTED` if the store keeps no history; `VERSION_CONFLICT` by

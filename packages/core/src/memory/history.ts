@@ -35,8 +35,9 @@ export function takeQuery(
 }
 
 /**
- * One page of what was said, without derived messages; what each follows, if it is known what was `lost`. A record that cannot be read does not count towards the limit,
- * so that a page with more behind it always names a message to continue from.
+ * One page of what was said, without derived messages; what each follows, if it is known what was `lost`. A record that
+ * cannot be read does not count towards the limit, so that a page with more behind it always names a message to continue
+ * from.
  */
 export async function readHistory<M>(
   query: HistoryQuery,
