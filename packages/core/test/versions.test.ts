@@ -16,6 +16,7 @@ import {
   user,
 } from "../src/index.ts";
 import { losing, meeting } from "./meeting-store.ts";
+import { formatWith } from "./step-messages.ts";
 import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -228,6 +229,25 @@ describe("restore", () => {
       ["q3", 4],
     ]);
   });
+
+  test.each([true, false])(
+    "has all versions but one that was removed, its answer in parts: %s",
+    async (inParts) => {
+      const memory = createChatMemory({ id: "m", store: inMemoryStore(), format: formatWith(inParts) });
+      await memory.add(question("q"), answer("1"), answer("1 on"));
+      await edit(memory, "1", answer("2"), answer("2 on"));
+      await edit(memory, "2", entry(toolCall("c", "t", {}), { id: "3" }));
+      await edit(memory, "3", entry(toolCall("c", "t", {}), { id: "4" }));
+      await memory.add(entry(toolResult("c", "t", "done"), { id: "done" }));
+      await edit(memory, "4", answer("5"));
+      const whole = (...step: string[]) => (inParts ? step : step.slice(0, 1));
+      expect(await memory.remove("1")).toEqual(whole("1", "1 on"));
+      expect(await memory.remove("3")).toEqual(["3"]);
+      expect(await memory.remove("done")).toEqual(["4", "done"]);
+      const left = (await memory.history()).messages.map(({ id }) => id);
+      expect(left).toEqual(["q", ...(inParts ? [] : ["1 on"]), "2", "2 on", "5"]);
+    },
+  );
 
   test("knows where a branch begins that has lost more than its first message", async () => {
     const memory = await edited();
