@@ -352,6 +352,12 @@ describe("restore", () => {
       change.restore("a2");
     });
     expect(await shown(memory)).toEqual(["q1", "a1", "q2", "a2", "q3"]);
+    events.length = 0;
+    await memory.transaction((change) => {
+      change.restore("q2'");
+      change.restore("q2");
+    });
+    expect(events.filter(({ type }) => type === "rewound" || type === "restored")).toEqual([]);
   });
 
   test("is made on what others have written meanwhile, unless its caller must have seen it", async () => {
