@@ -98,6 +98,19 @@ describe("versions", () => {
       await expect(call).rejects.toMatchObject({ code: "UNSUPPORTED" });
   });
 
+  test("cost few reads where the one that stood there is gone", async () => {
+    const inner = inMemoryStore();
+    const memory = await edited({}, inner);
+    await memory.add(...Array.from({ length: 500 }, (_, count) => question(`later ${count}`)));
+    for (const id of ["q2'", "a2'"]) await memory.remove(id, { only: true });
+    let reads = 0;
+    const store = meeting(inner, (call, isMade) => {
+      if (call === "getHistory" && isMade) reads++;
+    });
+    expect(await ids(createChatMemory({ id: "m", store }), "q2")).toEqual([]);
+    expect(reads).toBeLessThan(6);
+  });
+
   test("belong to an owner as all else does", async () => {
     const store = inMemoryStore();
     await createChatMemories({ store }).get("m", { owner: "ann" }).add(question("q"));
