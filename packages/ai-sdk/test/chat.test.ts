@@ -1,4 +1,10 @@
-import { type ChatMemories, createChatMemories, inMemoryStore, type WindowOptions } from "@turnkeep/core";
+import {
+  type ChatMemories,
+  createChatMemories,
+  entry,
+  inMemoryStore,
+  type WindowOptions,
+} from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
@@ -304,6 +310,41 @@ test("a version that is restored ends the answer that is made in its place", asy
   expect((await restored).messages.map(line)).toEqual(["user: Count.", "assistant: One."]);
   expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One."]);
   expect(failures).toEqual([]);
+});
+
+test("an answer goes on when somebody restores what is not there, or is shown already", async () => {
+  const { reply, begun, goOn } = slowly("Two, ", "or more.");
+  const { server, failures } = world(says("One."), reply);
+  const { memories, tab, transport } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  const questionId = chat.messages[0]?.id as string;
+  const asked = chat.sendMessage({ text: "Count on.", messageId: questionId });
+  await begun;
+  await expect(transport().restoreVersion("chat-1", "none")).rejects.toThrow("No such version.");
+  const { versions } = await transport().history("chat-1");
+  const { ids = [], shown = 0 } = versions?.[questionId] ?? {};
+  const page = await transport().restoreVersion("chat-1", ids[shown] as string);
+  expect(page.messages[0] && line(page.messages[0])).toBe("user: Count on.");
+  goOn();
+  await asked;
+  expect(await storedLines(memories)).toEqual(["user: Count on.", "assistant: Two, or more."]);
+  expect(await statusOf(memories)).toBe("done");
+  expect(failures).toEqual([]);
+});
+
+test("the versions of what took the place of all, where something older had left", async () => {
+  const { server } = world();
+  const pinned = ({ id }: UIMessage): boolean => id === "q1";
+  const { memories, transport } = server({ window: { maxMessages: 3, pinned } });
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const says = (id: string, role: "user" | "assistant") =>
+    entry<UIMessage>({ id, role, parts: [{ type: "text", text: id }] }, { id });
+  await memory.add(says("q1", "user"), says("a1", "assistant"), says("q2", "user"), says("a2", "assistant"));
+  await memory.set([says("new", "user")]);
+  const page = await transport().history("chat-1");
+  expect(page.messages.map(({ id }) => id)).toEqual(["a1", "new"]);
+  expect(page.versions?.new).toEqual({ ids: ["q1", "new"], shown: 1 });
 });
 
 test("an answer goes on when its tab is closed", async () => {

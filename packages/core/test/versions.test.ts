@@ -16,6 +16,7 @@ import {
   user,
 } from "../src/index.ts";
 import { losing, meeting } from "./meeting-store.ts";
+import { formatWith } from "./step-messages.ts";
 import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -95,6 +96,19 @@ describe("versions", () => {
     await without.add(question("q"));
     for (const call of [without.versions("q"), without.restore("q")])
       await expect(call).rejects.toMatchObject({ code: "UNSUPPORTED" });
+  });
+
+  test("cost few reads where the one that stood there is gone", async () => {
+    const inner = inMemoryStore();
+    const memory = await edited({}, inner);
+    await memory.add(...Array.from({ length: 500 }, (_, count) => question(`later ${count}`)));
+    for (const id of ["q2'", "a2'"]) await memory.remove(id, { only: true });
+    let reads = 0;
+    const store = meeting(inner, (call, isMade) => {
+      if (call === "getHistory" && isMade) reads++;
+    });
+    expect(await ids(createChatMemory({ id: "m", store }), "q2")).toEqual([]);
+    expect(reads).toBeLessThan(6);
   });
 
   test("belong to an owner as all else does", async () => {
@@ -229,6 +243,25 @@ describe("restore", () => {
     ]);
   });
 
+  test.each([true, false])(
+    "has all versions but one that was removed, its answer in parts: %s",
+    async (inParts) => {
+      const memory = createChatMemory({ id: "m", store: inMemoryStore(), format: formatWith(inParts) });
+      await memory.add(question("q"), answer("1"), answer("1 on"));
+      await edit(memory, "1", answer("2"), answer("2 on"));
+      await edit(memory, "2", entry(toolCall("c", "t", {}), { id: "3" }));
+      await edit(memory, "3", entry(toolCall("c", "t", {}), { id: "4" }));
+      await memory.add(entry(toolResult("c", "t", "done"), { id: "done" }));
+      await edit(memory, "4", answer("5"));
+      const whole = (...step: string[]) => (inParts ? step : step.slice(0, 1));
+      expect(await memory.remove("1")).toEqual(whole("1", "1 on"));
+      expect(await memory.remove("3")).toEqual(["3"]);
+      expect(await memory.remove("done")).toEqual(["4", "done"]);
+      const left = (await memory.history()).messages.map(({ id }) => id);
+      expect(left).toEqual(["q", ...(inParts ? [] : ["1 on"]), "2", "2 on", "5"]);
+    },
+  );
+
   test("knows where a branch begins that has lost more than its first message", async () => {
     const memory = await edited();
     await memory.add(question("q3'"));
@@ -332,6 +365,12 @@ describe("restore", () => {
       change.restore("a2");
     });
     expect(await shown(memory)).toEqual(["q1", "a1", "q2", "a2", "q3"]);
+    events.length = 0;
+    await memory.transaction((change) => {
+      change.restore("q2'");
+      change.restore("q2");
+    });
+    expect(events.filter(({ type }) => type === "rewound" || type === "restored")).toEqual([]);
   });
 
   test("is made on what others have written meanwhile, unless its caller must have seen it", async () => {

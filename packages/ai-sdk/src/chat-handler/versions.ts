@@ -18,10 +18,11 @@ export async function versionsIn(
   memory: Memory,
   page: readonly HistoryMessage<UIMessage>[],
 ): Promise<Record<string, MessageVersions>> {
-  const after = page.find(({ parent }) => parent !== undefined)?.parent;
-  if (after === undefined) return {};
   const byParent = new Map<number, HistoryMessage<UIMessage>[]>();
   for (const shown of page) if (shown.parent !== undefined) byParent.set(shown.parent, [shown]);
+  if (byParent.size === 0) return {};
+  // What a `set` put in the place of others follows something before what had left by then.
+  const after = Math.min(...byParent.keys());
   for await (const { messages } of memory.historyPages({ states: ["superseded"], after, branches: true }))
     for (const other of messages) byParent.get(other.parent ?? -1)?.push(other);
   const versions: Record<string, MessageVersions> = {};
@@ -33,8 +34,17 @@ export async function versionsIn(
   return versions;
 }
 
-/** Makes a version the conversation, with what followed it. The answer that is being made in its place ends. */
+const noSuchVersion = new Refusal(404, "No such version.");
+
+/**
+ * Makes a version the conversation, with what followed it. The answer that is being made in its place ends; none does for
+ * a version that there is not, or that is shown already.
+ */
 export async function restoreVersion(memory: Memory, id: string, signal: AbortSignal): Promise<void> {
+  const { messages } = await memory.history({ ids: [id] });
+  const [version] = messages;
+  if (version === undefined) throw noSuchVersion;
+  if (version.state !== "superseded") return;
   await memory.requestStop();
   try {
     await memory.turn(
@@ -46,6 +56,6 @@ export async function restoreVersion(memory: Memory, id: string, signal: AbortSi
     );
   } catch (error) {
     if (!isTurnkeepError(error, "NOT_FOUND") && !isTurnkeepError(error, "INVALID_OPTION")) throw error;
-    throw new Refusal(404, "No such version.");
+    throw noSuchVersion;
   }
 }

@@ -1,9 +1,10 @@
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
-import type { MessageState } from "../store-contract.ts";
+import type { HistoryQuery, MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
 import { findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
+import { Ancestry, leftBehind, nodeOf, parentOf } from "./tree.ts";
 
 /** The rest of a step is rarely far away: one page should hold it, and not much more. */
 const pageSize = 200;
@@ -29,14 +30,55 @@ async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boole
   const kept = live === undefined ? await findRecord(messageId, attempt) : undefined;
   if (live === undefined && kept === undefined) return [];
   const target = live ?? readItem(kept as StoredRecord, settings.reader);
-  const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
-  const step = only ? [target] : await findStep(attempt, target, states);
+  const find = (): Promise<Item<M>[]> =>
+    kept?.state === "superseded" ? findSuperseded(attempt, target) : findStep(attempt, target, standing);
+  const step = only ? [target] : await find();
   draft.delete(step);
   return step.map((item) => item.id);
 }
 
+/** Where the rest of a step is looked for. */
+interface Range {
+  readonly states: MessageState[] | undefined;
+  /** The `seq` up to which what was said before is asked for. */
+  readonly through?: number;
+  /** Those of a page that may belong to it; told of all pages in order. */
+  readonly before: (page: readonly StoredRecord[]) => readonly StoredRecord[];
+  readonly behind: (page: readonly StoredRecord[]) => readonly StoredRecord[];
+}
+
+const standing: Range = { states: ["live", "evicted"], before: (page) => page, behind: (page) => page };
+
+/** What is superseded of a step on its own branch: its other versions stand beside it in history. */
+async function findSuperseded<M>(attempt: Attempt<M>, target: Item<M>): Promise<Item<M>[]> {
+  const { settings } = attempt;
+  const { lost } = attempt.loaded;
+  const parent = parentOf(target, lost);
+  const ancestry = new Ancestry(parent, settings, lost);
+  const leftBefore = leftBehind(target.seq, lost);
+  const branch = new Set([target.seq]);
+  const superseded = new Set([target.seq]);
+  const noted = (records: readonly StoredRecord[]): readonly StoredRecord[] => {
+    for (const { seq, state } of records) if (state === "superseded") superseded.add(seq);
+    return records;
+  };
+  const isBehind = (record: StoredRecord): boolean => {
+    const node = nodeOf(record, settings, lost);
+    const follows = node !== undefined && branch.has(leftBefore(node));
+    if (follows) branch.add(record.seq);
+    return follows;
+  };
+  const step = await findStep(attempt, target, {
+    states: undefined,
+    through: parent,
+    before: (page) => noted(page.filter((record) => ancestry.find(record) !== undefined)),
+    behind: (page) => noted(page.filter(isBehind)),
+  });
+  return step.filter(({ seq }) => superseded.has(seq));
+}
+
 /** All messages of a step by `seq`, live or not, searched before and after the target as far as needed. */
-async function findStep<M>(attempt: Attempt<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
+async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): Promise<Item<M>[]> {
   const { settings } = attempt;
   const { live } = attempt.draft;
   const known = live.byId.has(target.id) ? live.stepOf(target).items : [target];
@@ -44,18 +86,22 @@ async function findStep<M>(attempt: Attempt<M>, target: Item<M>, states: Message
 
   const earlier: Item<M>[] = [];
   const isComplete = seekerOf(target);
-  await scanRecords({ before: target.seq, order: "descending", states, limit: pageSize }, attempt, (page) => {
-    const items = page.map((kept) => readItem(kept, settings.reader));
+  const { states, through = target.seq - 1 } = range;
+  const before: HistoryQuery = { before: through + 1, order: "descending", states, limit: pageSize };
+  await scanRecords(before, attempt, (page) => {
+    const items = range.before(page).map((kept) => readItem(kept, settings.reader));
     earlier.push(...items);
-    if (!isComplete(items)) return false;
+    if (!isComplete(items) || earlier.length === 0) return false;
     // The first part of an answer may be on the next page.
     return grouped(earlier, target).stepOf(target).items[0] !== earlier.at(-1);
   });
   const found = grouped(earlier, target);
   await scanRecords({ after: target.seq, states, limit: pageSize }, attempt, (page) => {
-    for (const kept of page) found.append(readItem(kept, settings.reader));
+    const items = range.behind(page).map((kept) => readItem(kept, settings.reader));
+    for (const item of items) found.append(item);
     const step = found.stepOf(target);
-    return step.items.at(-1) !== found.items.at(-1) && !hasOpenCalls(step);
+    const isWhole = items.length === 0 || step.items.at(-1) !== found.items.at(-1);
+    return isWhole && !hasOpenCalls(step);
   });
   const byId = new Map([...known, ...found.stepOf(target).items].map((item) => [item.id, item]));
   return [...byId.values()].sort((a, b) => a.seq - b.seq);

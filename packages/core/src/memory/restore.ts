@@ -9,7 +9,7 @@ import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
 import { coveredBy, readBegun, refill } from "./refill.ts";
 import { allRecords, findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
-import { branchOf, leftOf, nodeOf, type TreeNode } from "./tree.ts";
+import { Ancestry, branchOf, nodeOf, type TreeNode } from "./tree.ts";
 
 /** Makes the branch of a superseded message the conversation, in place of what is there. */
 export async function restoreTo<M>(attempt: Attempt<M>, messageId: string): Promise<void> {
@@ -50,21 +50,17 @@ async function findFork<M>(
 /** The last message before this one on its branch that is live or evicted; 0: none. */
 async function lastKept<M>(target: TreeNode<M>, attempt: Attempt<M>): Promise<number> {
   const { settings, loaded } = attempt;
-  let { parent } = target;
+  const ancestry = new Ancestry(target.parent, settings, loaded.lost);
   let last = 0;
   const find = (record: StoredRecord): boolean => {
-    if (record.seq > parent) return false;
-    parent = leftOf(parent, record.seq, loaded.lost);
-    if (record.seq > parent) return false;
-    const before = nodeOf(record, settings, loaded.lost);
-    parent = before?.parent ?? parent - 1;
+    const before = ancestry.find(record);
     if (before === undefined || before.state === "superseded") return false;
     last = before.seq;
     return true;
   };
-  if (parent === 0) return last;
-  const query = { before: parent + 1, order: "descending", limit: 100 } as const;
-  await scanRecords(query, attempt, (page) => page.some(find) || parent === 0);
+  if (ancestry.next === 0) return last;
+  const query = { before: ancestry.next + 1, order: "descending", limit: 100 } as const;
+  await scanRecords(query, attempt, (page) => page.some(find) || ancestry.next === 0);
   return last;
 }
 

@@ -57,6 +57,52 @@ export function leftOf(parent: number, left: number, lost: LostStarts): number {
 }
 
 /**
+ * Tells what each of the messages after a place follows of those that are left; to be asked of all of them in order. What
+ * follows something before that place, or that place, follows that still.
+ */
+export function leftBehind(
+  place: number,
+  lost: LostStarts,
+): (node: Pick<TreeNode<unknown>, "seq" | "parent">) => number {
+  const seqs = [place];
+  const known = new Set(seqs);
+  return ({ seq, parent }) => {
+    let follows = parent;
+    while (follows > place && !known.has(follows)) {
+      const left = seqs.findLast((other) => other <= follows) ?? place;
+      follows = leftOf(follows, left, lost);
+    }
+    seqs.push(seq);
+    known.add(seq);
+    return follows;
+  };
+}
+
+/** Finds what stands before a message on its branch; to be asked of all that was said before, newest first. */
+export class Ancestry<M> {
+  /** What is looked for; 0: nothing more. */
+  next: number;
+  readonly #settings: MemorySettings<M>;
+  readonly #lost: LostStarts;
+
+  constructor(parent: number, settings: MemorySettings<M>, lost: LostStarts) {
+    this.next = parent;
+    this.#settings = settings;
+    this.#lost = lost;
+  }
+
+  /** The message, if it is of the branch. */
+  find(record: StoredRecord): TreeNode<M> | undefined {
+    if (record.seq > this.next) return undefined;
+    this.next = leftOf(this.next, record.seq, this.#lost);
+    if (record.seq > this.next) return undefined;
+    const node = nodeOf(record, this.#settings, this.#lost);
+    this.next = node?.parent ?? this.next - 1;
+    return node;
+  }
+}
+
+/**
  * The branch on which a message stands, from the fork on. Where others begin behind the message, the one on which something
  * was said last.
  *
@@ -70,18 +116,13 @@ export function branchOf<M>(
 ): TreeNode<M>[] {
   const before = new Map<number, TreeNode<M> | undefined>();
   const bySeq = new Map<number, TreeNode<M>>();
-  const seqs: number[] = [fork];
   const behind = new Set<number>();
+  const leftBefore = leftBehind(fork, lost);
   let last: TreeNode<M> | undefined;
   for (const node of nodes) {
-    let { parent } = node;
-    while (parent > fork && !bySeq.has(parent)) {
-      const left = seqs.findLast((seq) => seq <= parent) ?? fork;
-      parent = leftOf(parent, left, lost);
-    }
+    const parent = leftBefore(node);
     before.set(node.seq, bySeq.get(parent));
     bySeq.set(node.seq, node);
-    seqs.push(node.seq);
     if (node.seq !== target && !behind.has(parent)) continue;
     behind.add(node.seq);
     last = node;

@@ -147,7 +147,8 @@ export class UpdateParts<M> {
     const ids: { [fate: string]: string[] } = {};
     for (const { message, becomes, was, reason } of this.#moves.values()) {
       const isGoneAgain = becomes === "removed" && this.#isNew(message.seq);
-      if (isGoneAgain || !isSaid(message)) continue;
+      // Nor what has the state again that it had.
+      if (isGoneAgain || becomes === was || !isSaid(message)) continue;
       const isBack = was === "superseded" && (becomes === "evicted" || becomes === "live");
       const fate = isBack ? "restored" : becomes === "evicted" ? (reason ?? becomes) : becomes;
       ids[fate] ??= [];

@@ -33,11 +33,16 @@ export async function versionsOf<M>(messageId: string, reading: Reading<M>): Pro
 async function findKept<M>(parent: number, reading: Reading<M>): Promise<StoredRecord | undefined> {
   const { loaded, settings } = reading;
   let kept: StoredRecord | undefined;
-  // It is the first, unless what was before it was not superseded with the rest.
-  const query: HistoryQuery = { after: parent, states: ["live", "evicted"], limit: 10 };
-  await scanRecords(query, reading, (page) => {
-    kept = page.find((record) => nodeOf(record, settings, loaded.lost)?.parent === parent);
-    return kept !== undefined;
-  });
-  return kept;
+  let after = parent;
+  // It is the first, unless what was before it was not superseded with the rest, or it was removed.
+  for (const limit of [10, 1000]) {
+    const query: HistoryQuery = { after, states: ["live", "evicted"], limit };
+    await scanRecords(query, reading, (page) => {
+      kept = page.find((record) => nodeOf(record, settings, loaded.lost)?.parent === parent);
+      after = page.at(-1)?.seq ?? after;
+      return kept !== undefined || limit === 10;
+    });
+    if (kept !== undefined) return kept;
+  }
+  return undefined;
 }
