@@ -25,6 +25,7 @@ import {
   type MemoryTransaction,
   TurnkeepError,
 } from "@turnkeep/core";
+import { invalidMessage } from "@turnkeep/core/format-kit";
 import { invalidOption, wrongOption } from "@turnkeep/core/store-kit";
 import { stateEvent } from "./events.ts";
 import { adkFormat } from "./format.ts";
@@ -165,6 +166,8 @@ export class TurnkeepSessionService extends BaseSessionService {
   }
 
   async #append(session: Session, event: Event): Promise<Event> {
+    if (event.id?.startsWith(hiddenPrefix))
+      throw invalidMessage("has an id of Turnkeep's own", "Give another.");
     const names = { appName: session.appName, userId: session.userId, sessionId: session.id };
     const memory = this.memory(names);
     const scopes = scopesOf(event.actions?.stateDelta);

@@ -252,6 +252,10 @@ describe("a session", () => {
     await expect(service.appendEvent({ session, event: bad })).rejects.toMatchObject({
       code: "INVALID_MESSAGE",
     });
+    // It would be an entry that is no event.
+    await expect(
+      service.appendEvent({ session, event: setting(shared, { id: "turnkeep:1" }) }),
+    ).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
     await service.memory(names).rewind(question.id);
     for (const change of ["rewound", "deleted", "begun anew"]) {
       if (change === "deleted") await service.deleteSession(names);
