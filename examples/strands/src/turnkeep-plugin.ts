@@ -1,10 +1,11 @@
 import {
+  AfterModelCallEvent,
+  BeforeToolsEvent,
   InvokeModelStage,
   type LocalAgent,
   Message,
   MessageAddedEvent,
   type MessageData,
-  ModelMessageEvent,
   type Plugin,
 } from "@strands-agents/sdk";
 import type { ChatMemory } from "@turnkeep/core";
@@ -23,11 +24,17 @@ export class TurnkeepPlugin implements Plugin {
   }
 
   initAgent(agent: LocalAgent): void {
-    // An answer joins the agent's messages only when its tools are done: it is stored before they begin.
+    // An answer joins the agent's messages only when its tools are done: it is stored before they begin. Not sooner, as
+    // one that a hook has made again is no message.
     const store = ({ message }: { readonly message: Message }): Promise<void> =>
       this.#memory.put(message.trackingId, message.toJSON() as BedrockMessage);
-    agent.addHook(ModelMessageEvent, store);
+    agent.addHook(BeforeToolsEvent, store);
     agent.addHook(MessageAddedEvent, store);
+    // What a guardrail has blocked is not shown again.
+    agent.addHook(AfterModelCallEvent, async ({ agent: { messages }, stopData }) => {
+      const message = messages.at(-1);
+      if (stopData?.redaction !== undefined && message?.role === "user") await store({ message });
+    });
     agent.addMiddleware(InvokeModelStage.Input, async (context) => {
       const shown = await this.#memory.messages();
       return {

@@ -20,6 +20,14 @@ test("prints what an agent is shown, what is kept, and whom it refuses", async (
   expect(await printed("../src/chat.ts")).toBe(expected);
 });
 
+test("shows neither what a guardrail has blocked, nor an answer that was made again", async () => {
+  expect(JSON.parse(await printed("guarded.ts"))).toMatchObject([
+    { role: "user", content: [{ text: "[blocked]" }] },
+    { role: "assistant", content: [{ text: "I cannot say." }] },
+    { role: "user", content: [{ text: "And now?" }] },
+  ]);
+});
+
 test("another process goes on after kill -9 in the second tool", async () => {
   const folder = mkdtempSync(join(tmpdir(), "strands-"));
   const run = (task: object) =>

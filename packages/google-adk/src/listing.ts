@@ -22,6 +22,8 @@ export async function sessionsOf(
     for (const { memoryId: id, data, updatedAt } of page.memories) {
       const names = namesOf(id);
       if (names?.appName !== appName || names.sessionId === undefined) continue;
+      // A memory that was given to this user is no session of theirs: its names are another's.
+      if (userId !== undefined && names.userId !== userId) continue;
       const lastUpdateTime = updateTimeOf(data) ?? updatedAt;
       sessions.push(sessionOf({ id: names.sessionId, appName, userId: names.userId ?? "", lastUpdateTime }));
     }

@@ -9,6 +9,7 @@ import {
 import { type ProviderProfile, viewOf } from "@turnkeep/core";
 import { type Fields, invalidOption, optional, such, takeOptions } from "@turnkeep/core/store-kit";
 import { geminiFormat } from "@turnkeep/formats/gemini";
+import { exchanged } from "./exchange.ts";
 import { TurnkeepSessionService } from "./session-service.ts";
 
 /** Options of {@link TurnkeepPlugin}. */
@@ -96,15 +97,4 @@ async function contentsOf(context: InvocationContext, events: Event[]): Promise<
   const session = { value: { ...context.session, events } };
   for await (const _ of CONTENT_REQUEST_PROCESSOR.runAsync(Object.create(context, { session }), made));
   return made.contents;
-}
-
-/**
- * The request's contents with those in place of all. What was changed since ADK made them stays changed, and what was
- * added stays behind them. Contents that somebody else has cut are left to them.
- */
-function exchanged(contents: Contents, all: Contents, shown: Contents): Contents {
-  if (contents.length < all.length) return contents;
-  const now = new Map(all.map((content, at) => [JSON.stringify(content), contents[at] as Contents[number]]));
-  const kept = shown.map((content) => now.get(JSON.stringify(content)) ?? content);
-  return [...kept, ...contents.slice(all.length)];
 }

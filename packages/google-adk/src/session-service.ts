@@ -20,16 +20,18 @@ import {
   type ChatMemory,
   createChatMemories,
   entry,
+  equalContent,
   isTurnkeepError,
   type MemoryTransaction,
   TurnkeepError,
 } from "@turnkeep/core";
-import { invalidOption } from "@turnkeep/core/store-kit";
+import { invalidMessage } from "@turnkeep/core/format-kit";
+import { invalidOption, wrongOption } from "@turnkeep/core/store-kit";
 import { stateEvent } from "./events.ts";
 import { adkFormat } from "./format.ts";
 import { memoryId, memoryOf } from "./keys.ts";
 import { pageOf, sessionsOf } from "./listing.ts";
-import { hiddenPrefix, recentOf, recordOf, stateOf } from "./record.ts";
+import { eventsOf, hiddenPrefix, recentOf, recordOf, type Step, stateOf } from "./record.ts";
 import { isNothing, SharedState, scopesOf, untilAlone, type Values } from "./shared-state.ts";
 import { touched, updateTimeOf } from "./update-time.ts";
 
@@ -77,6 +79,7 @@ export class TurnkeepSessionService extends BaseSessionService {
   readonly memories: ChatMemories<Event>;
   readonly #shared: SharedState;
   readonly #known: WeakMap<Session, Known> = new WeakMap();
+  readonly #appending: WeakMap<Session, Promise<unknown>> = new WeakMap();
 
   /** Reads nothing yet. Errors: `INVALID_OPTION`, also for a `profile`, which is an option of `TurnkeepPlugin`. */
   constructor(options: TurnkeepSessionServiceOptions) {
@@ -91,13 +94,19 @@ export class TurnkeepSessionService extends BaseSessionService {
     this.#shared = new SharedState(this.memories);
   }
 
-  /** The memory of a session: its window, `explain`, `rewind`, `versions`. Reads nothing yet. */
-  memory(key: CompositeSessionKey): ChatMemory<Event> {
-    return memoryOf(this.memories, key);
+  /**
+   * The memory of a session: its window, `explain`, `rewind`, `versions`. Reads nothing yet. Errors: `INVALID_OPTION` for
+   * names of which no id can be made.
+   */
+  memory({ appName, userId, sessionId }: CompositeSessionKey): ChatMemory<Event> {
+    const names = { appName, userId, sessionId };
+    checkNames(names);
+    return memoryOf(this.memories, names);
   }
 
-  /** The owner of a user's memories, for `list`, `erase`, `assign` and `prune` of the memories. */
+  /** The owner of a user's memories, for `list`, `erase`, `assign` and `prune` of the memories. Errors: `INVALID_OPTION`. */
   owner({ appName, userId }: Pick<CompositeSessionKey, "appName" | "userId">): string {
+    checkNames({ appName, userId });
     return memoryId({ appName, userId });
   }
 
@@ -144,19 +153,30 @@ export class TurnkeepSessionService extends BaseSessionService {
    * Stores the event and what it sets at once, and adds both to the session, after what others have stored meanwhile. A
    * partial event is not stored, nor are keys that begin with `temp:`. Errors: `NOT_FOUND` if the session is not there.
    */
-  override async appendEvent({ session, event: given }: AppendEventRequest): Promise<Event> {
-    if (given.partial) return given;
-    const event = trimTempDeltaState(given);
+  override async appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
+    if (event.partial) return event;
+    // Nodes of a workflow append to one session at once: the second goes on from what the first has made of it.
+    const append = () => this.#append(session, trimTempDeltaState(event));
+    const appended = Promise.resolve(this.#appending.get(session)).then(append);
+    this.#appending.set(
+      session,
+      appended.catch(() => undefined),
+    );
+    return appended;
+  }
+
+  async #append(session: Session, event: Event): Promise<Event> {
+    if (event.id?.startsWith(hiddenPrefix))
+      throw invalidMessage("has an id of Turnkeep's own", "Give another.");
     const names = { appName: session.appName, userId: session.userId, sessionId: session.id };
     const memory = this.memory(names);
     const scopes = scopesOf(event.actions?.stateDelta);
     if (!isNothing(scopes.app) || !isNothing(scopes.user)) {
-      if ((await memory.data()) === undefined) throw notThere(session.id);
+      await this.#checkTakes(memory, session, event);
       await this.#shared.write(names, scopes);
     }
     await this.#store(memory, session, event, scopes.session);
     await this.#catchUp(memory, session, event);
-    await super.appendEvent({ session, event });
     session.lastUpdateTime = event.timestamp;
     return event;
   }
@@ -168,16 +188,26 @@ export class TurnkeepSessionService extends BaseSessionService {
     const anchor = await memory.anchor().catch(unlessGone);
     if (anchor === undefined) return undefined;
     const [record, shared] = await Promise.all([recordOf(memory), this.#shared.read(names)]);
+    const events = eventsOf(record);
     const session = sessionOf({
       id: names.sessionId,
       appName: names.appName,
       userId: names.userId,
       state: mergeStates(shared.app, shared.user, stateOf(record)),
-      events: record.events,
-      lastUpdateTime: updateTimeOf(data) ?? record.events.at(-1)?.timestamp ?? 0,
+      events,
+      lastUpdateTime: updateTimeOf(data) ?? events.at(-1)?.timestamp ?? 0,
     });
     this.#known.set(session, { seq: record.seq, anchor });
     return session;
+  }
+
+  /** What is shared is stored before the event, and not for one that will be refused. */
+  async #checkTakes(memory: ChatMemory<Event>, session: Session, event: Event): Promise<void> {
+    adkFormat.encode(event);
+    const known = this.#known.get(session)?.anchor;
+    const now = await memory.anchor(known?.messageId).catch(unlessGone);
+    const isThere = now !== undefined && (known === undefined || equalContent(now, known));
+    if (!isThere) throw notThere(session.id);
   }
 
   async #store(memory: ChatMemory<Event>, session: Session, event: Event, own: Values): Promise<void> {
@@ -195,13 +225,22 @@ export class TurnkeepSessionService extends BaseSessionService {
     }
   }
 
-  /** Adds what others have stored since the session was read. A session that somebody else made stays as it is. */
+  /** Adds the event, and what others have stored since the session was read, unless somebody else made the session. */
   async #catchUp(memory: ChatMemory<Event>, session: Session, event: Event): Promise<void> {
     const known = this.#known.get(session);
-    if (known === undefined) return;
-    const { events, deltas, seq } = await recordOf(memory, known.seq);
-    session.events.push(...events.filter(({ id }) => id !== event.id));
-    for (const delta of deltas) set(session.state, delta);
+    if (known === undefined) return void (await super.appendEvent({ session, event }));
+    const { steps, seq } = await recordOf(memory, known.seq);
+    const isOwn = (step: Step): boolean => step.event?.id === event.id;
+    const at = steps.findIndex(isOwn);
+    const add = (others: readonly Step[]): void => {
+      for (const { event, delta } of others) {
+        if (event !== undefined) session.events.push(event);
+        set(session.state, delta);
+      }
+    };
+    add(at < 0 ? steps : steps.slice(0, at));
+    await super.appendEvent({ session, event });
+    if (at >= 0) add(steps.slice(at + 1));
     const anchor = event.author === "user" ? await memory.anchor(event.id) : known.anchor;
     this.#known.set(session, { seq, anchor });
   }
@@ -219,7 +258,7 @@ function replace(
       async (transaction) => {
         const record = await recordOf(memory);
         const state = stateOf(record);
-        const before = record.events.find(({ id }) => id === event.id);
+        const before = eventsOf(record).find(({ id }) => id === event.id);
         const keys = Object.keys(scopesOf(before?.actions.stateDelta).session);
         transaction.put(event.id, event);
         addState(
@@ -242,6 +281,13 @@ function addState(transaction: MemoryTransaction<Event>, values: Values): void {
 function set(state: Values, delta: Values): void {
   for (const [key, value] of Object.entries(delta)) {
     Object.defineProperty(state, key, { value, writable: true, enumerable: true, configurable: true });
+  }
+}
+
+/** A name that is missing would make the id of what a user's or app's sessions share. */
+function checkNames(names: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(names)) {
+    if (typeof value !== "string") throw wrongOption(name, value, "a string");
   }
 }
 

@@ -29,6 +29,12 @@ export function noValues(): Values {
   return Object.create(null);
 }
 
+/** Without the keys that were set to `undefined`: as in ADK's database, they are no longer there. */
+export function withoutUnset(values: Values): Values {
+  for (const [key, value] of Object.entries(values)) if (value === undefined) delete values[key];
+  return values;
+}
+
 export function isNothing(values: Values): boolean {
   return Object.keys(values).length === 0;
 }
@@ -45,7 +51,7 @@ export class SharedState {
     const [app, user] = await Promise.all(
       [{ appName }, { appName, userId }].map(async (names) => {
         const [stored] = await memoryOf(this.#memories, names).entries();
-        return valuesOf(stored?.message);
+        return withoutUnset(valuesOf(stored?.message));
       }),
     );
     return { app: app as Values, user: user as Values };
@@ -63,7 +69,7 @@ function merge(memory: ChatMemory<Event>, delta: Values): Promise<void> {
   return untilAlone(() =>
     memory.transaction(async (transaction) => {
       const [stored] = await transaction.entries();
-      transaction.put(stateId, stateEvent(Object.assign(valuesOf(stored?.message), delta)));
+      transaction.put(stateId, stateEvent(withoutUnset(Object.assign(valuesOf(stored?.message), delta))));
     }),
   );
 }

@@ -115,6 +115,36 @@ describe("what the model is shown", () => {
     }
   });
 
+  it("has what another plugin put first, or changed at the end, in its place in the window", async () => {
+    const first = { role: "user", parts: [{ text: "Of today: " }] };
+    for (const [change, shown] of [
+      [
+        ({ contents }: LlmRequest) => contents.unshift(first),
+        ["user: Of today: yes", "model: Two.", "user: yes"],
+      ],
+      [
+        ({ contents }: LlmRequest) => contents.at(-1)?.parts?.push({ text: " (found)" }),
+        ["user: yes", "model: Two.", "user: yes (found)"],
+      ],
+      [
+        ({ contents }: LlmRequest) => contents.splice(-1, 0, first),
+        ["user: yes", "model: Two.", "user: Of today: yes"],
+      ],
+    ] as const) {
+      class Other extends BasePlugin {
+        override async beforeModelCallback({ llmRequest }: { llmRequest: LlmRequest }): Promise<undefined> {
+          change(llmRequest);
+        }
+      }
+      const model = new ScriptedLlm([{ text: "One." }], [{ text: "Two." }], [{ text: "Three." }]);
+      const sessionService = serviceOf({ window: { maxMessages: 3 } });
+      const plugins = [new Other("other"), new TurnkeepPlugin({ sessionService, profile: gemini })];
+      const runner = new Runner({ appName: "app", agent: agentOf(model), sessionService, plugins });
+      for (const question of ["yes", "yes", "yes"]) await ask(runner, question);
+      expect(model.prompts().at(-1)).toEqual(shown);
+    }
+  });
+
   it("is an error event where nothing fits, or the runner's sessions are others", async () => {
     const model = new ScriptedLlm([{ text: "Never." }]);
     const { runner: short } = worldOf(agentOf(model), {

@@ -4,6 +4,7 @@ import {
   type Event,
   InMemorySessionService,
   type Session,
+  State,
 } from "@google/adk";
 import { inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import {
@@ -20,6 +21,7 @@ import {
 } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TurnkeepPlugin, TurnkeepSessionService } from "../src/index.ts";
+import { stateOf } from "../src/record.ts";
 import { names, saying, serviceOf } from "./world.ts";
 
 const key = { appName: "app", userId: "ann" };
@@ -175,6 +177,123 @@ describe("a session", () => {
     const read = await service.getSession(names);
     expect(read?.state).toEqual({ a: 1, b: 1, c: 1 });
     expect(read?.events).toHaveLength(1);
+  });
+
+  it("no longer has a key that was set to undefined", async () => {
+    const service = serviceOf();
+    const state = JSON.parse('{"a":1,"b":1,"user:a":1,"app:a":1,"__proto__":1}');
+    const session = await service.createSession({ ...names, state });
+    const gone = Object.fromEntries(Object.keys(state).map((key) => [key, undefined]));
+    const event = setting({ ...gone, b: 2, none: undefined });
+    await service.appendEvent({ session, event });
+    const read = await service.getSession(names);
+    expect(Object.entries(read?.state ?? {})).toEqual([["b", 2]]);
+    expect(read?.events).toEqual([event]);
+    // Also by an event that comes again, and after that by another.
+    await service.appendEvent({ session, event: setting({ b: undefined, "user:c": 1 }, { id: event.id }) });
+    expect(Object.entries((await service.getSession(names))?.state ?? {})).toEqual([["user:c", 1]]);
+    await service.appendEvent({ session, event: setting({ b: 3 }) });
+    expect((await service.getSession(names))?.state).toEqual({ b: 3, "user:c": 1 });
+  });
+
+  it("has each event once, in the record's order, after appends of one session at once", async () => {
+    const service = serviceOf();
+    const session = await service.createSession(names);
+    const ids = ["one", "two", "three", "four"];
+    const appends = ids.map((id) => service.appendEvent({ session, event: setting({ last: id }, { id }) }));
+    appends.push(service.appendEvent({ session, event: { id: "bad", content: "bad" } as never }));
+    expect((await Promise.allSettled(appends)).at(-1)?.status).toBe("rejected");
+    await service.appendEvent({ session, event: setting({}, { id: "five" }) });
+    expect(session.events.map(({ id }) => id)).toEqual([...ids, "five"]);
+    expect(session).toEqual(await service.getSession(names));
+  });
+
+  it("ends as the record does where another's event comes just behind one's own", async () => {
+    const store = inMemoryStore();
+    const [service, other] = [serviceOf({ store }), serviceOf({ store })];
+    const session = await service.createSession(names);
+    const theirs = (await other.getSession(names)) as Session;
+    const memory = service.memory(names);
+    const transaction = memory.transaction.bind(memory);
+    service.memory = () =>
+      Object.assign(Object.create(memory), {
+        historyPages: memory.historyPages.bind(memory),
+        transaction: async (...args: Parameters<typeof transaction>) => {
+          await transaction(...args);
+          const event = setting({ a: "theirs" }, { id: "theirs" });
+          await other.appendEvent({ session: theirs, event });
+        },
+      });
+    await service.appendEvent({ session, event: setting({ a: "own" }, { id: "own" }) });
+    expect(session.events.map(({ id }) => id)).toEqual(["own", "theirs"]);
+    expect(session.state).toEqual({ a: "theirs" });
+    expect((await other.getSession(names))?.state).toEqual({ a: "theirs" });
+  });
+
+  it("keeps what was set since, where an event brings an older value of a key", async () => {
+    const service = serviceOf();
+    const session = await service.createSession(names);
+    const [first, second] = [createEventActions(), createEventActions()];
+    new State(session.state, first.stateDelta).set("a", "older");
+    new State(session.state, second.stateDelta).set("a", "newer");
+    await service.appendEvent({ session, event: createEvent({ author: "helper", actions: first }) });
+    expect(session.state).toEqual({ a: "newer" });
+    await service.appendEvent({ session, event: createEvent({ author: "helper", actions: second }) });
+    expect((await service.getSession(names))?.state).toEqual({ a: "newer" });
+  });
+
+  it("shares nothing that comes with an event that is refused", async () => {
+    const service = serviceOf();
+    const session = await service.createSession(names);
+    const question = saying("Hello");
+    await service.appendEvent({ session, event: question });
+    const shared = { "user:a": 1, "app:a": 1 };
+    const bad = { ...setting(shared), content: { role: "system", parts: [] } };
+    await expect(service.appendEvent({ session, event: bad })).rejects.toMatchObject({
+      code: "INVALID_MESSAGE",
+    });
+    // It would be an entry that is no event.
+    await expect(
+      service.appendEvent({ session, event: setting(shared, { id: "turnkeep:1" }) }),
+    ).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+    await service.memory(names).rewind(question.id);
+    for (const change of ["rewound", "deleted", "begun anew"]) {
+      if (change === "deleted") await service.deleteSession(names);
+      if (change === "begun anew") await service.createSession(names);
+      const refused = service.appendEvent({ session, event: setting(shared) });
+      await expect(refused, change).rejects.toMatchObject({ code: "NOT_FOUND" });
+    }
+    expect((await service.getSession(names))?.state).toEqual({});
+  });
+
+  it("is refused where a name is missing, so that no one reaches what others share", async () => {
+    const service = serviceOf();
+    await service.createSession({ ...names, state: { "user:tone": "brief", "app:theme": "dark" } });
+    const nameless = { ...names, sessionId: undefined as never };
+    const anonymous = { ...names, userId: undefined as never, sessionId: "ann" };
+    for (const call of [
+      () => service.deleteSession(nameless),
+      () => service.getSession(nameless),
+      () => service.createSession(anonymous),
+      () => service.getSession(anonymous),
+      async () => service.owner(anonymous),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
+    expect((await service.getSession(names))?.state).toEqual({ "user:tone": "brief", "app:theme": "dark" });
+  });
+
+  it("of another is not in a user's list, also where its memory was given to them", async () => {
+    const service = serviceOf();
+    const bob = { appName: "app", userId: "bob" };
+    await service.createSession(names);
+    await service.memories.assign({ from: service.owner(names), to: service.owner(bob) });
+    expect((await service.listSessions(bob)).sessions).toEqual([]);
+  });
+
+  it("has a state of any number of steps", () => {
+    const steps = Array.from({ length: 300_000 }, (_, n) => ({ event: undefined, delta: { n } }));
+    expect(stateOf({ steps })).toEqual({ n: 299_999 });
   });
 
   it("that is gone takes no event, and nothing of it", async () => {
