@@ -204,6 +204,7 @@ test("what is approved in two tabs at once is carried out once", async () => {
   await tab.button("Approve").waitFor();
   const other = await Tab.open(ann, tab.page.url());
   await other.button("Approve").waitFor();
+  expect(await tab.page.getByRole("alert").count()).toBe(0);
   await picture(tab, "approval");
   await Promise.all([tab.button("Approve").click(), other.button("Approve").click()]);
   for (const each of [tab, other]) {

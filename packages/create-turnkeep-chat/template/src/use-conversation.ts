@@ -12,6 +12,8 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
   const [{ before, versions = {} }, setPage] = useState<Omit<MessagePage<ChatMessage>, "messages">>({});
   const [loadError, setLoadError] = useState<Error>();
   const isBegun = location.hash.slice(1) === chat.id;
+  /** What this tab begins itself, the server does not have at once. */
+  const [isThere] = useState(isBegun);
 
   const reload = useCallback(async () => {
     try {
@@ -32,11 +34,16 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
   }, [chat, reload]);
 
   useEffect(() => {
-    if (isBegun) void reload();
-    return onOtherTabs((id) => {
-      if (isBegun && (id ?? chat.id) === chat.id) void reload();
-    });
-  }, [chat, isBegun, reload]);
+    if (isThere) void reload();
+  }, [isThere, reload]);
+
+  useEffect(
+    () =>
+      onOtherTabs((id) => {
+        if (isBegun && (id ?? chat.id) === chat.id) void reload();
+      }),
+    [chat, isBegun, reload],
+  );
 
   useEffect(() => {
     if (error !== undefined) void recover();
