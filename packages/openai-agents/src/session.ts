@@ -139,25 +139,25 @@ export class TurnkeepSession
     return structuredClone(popped);
   }
 
-  /** Deletes the conversation with all that was ever said in it. */
+  /** Deletes the conversation with all that was ever said in it. A run that is under way ends with `NOT_FOUND`. */
   async clearSession(_runContext?: AnyContext): Promise<void> {
     await this.memory.clear();
     this.#runs.clear();
   }
 
   /**
-   * Puts a compaction and what stands behind it in place of all that the run has read, in one step. What others have said
-   * since stays behind it.
+   * Puts a compaction and what stands behind it in place of all that the run has read and said, in one step. What others have
+   * said since the run began stays behind it.
    */
   async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: AnyContext): Promise<void> {
     const run = this.#runs.ofContext(runContext);
     const ids = await this.#change(async (transaction) => {
       const record = await recordOf(this.memory);
-      const since = record.filter(({ seq }) => run !== undefined && seq > run.readThrough);
+      const since = record.filter(({ id, seq }) => seq > (run?.readThrough ?? seq) && !run?.hasStored(id));
       const [first] = record;
       if (first !== undefined) transaction.rewind(first.id);
       return transaction.add(...items, ...since.map(({ message }) => message));
-    });
+    }, run);
     run?.forget();
     run?.give(items, ids);
   }

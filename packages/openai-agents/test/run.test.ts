@@ -9,7 +9,7 @@ import {
   type Session,
   tool,
 } from "@openai/agents-core";
-import { modelError } from "@openai/agents-core/testing";
+import { modelError, modelResponder } from "@openai/agents-core/testing";
 import { isTurnkeepError } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -317,6 +317,33 @@ describe("a run that fails", () => {
     expect(await recorded(session)).toEqual([]);
   });
 
+  it.each([false, true])(
+    "keeps a question that a guardrail stops beside the model (stream: %s)",
+    async (stream) => {
+      const session = sessionOf();
+      const agent = new Agent({
+        name: "Assistant",
+        model: modelOf([saying("Never.")]),
+        inputGuardrails: [
+          {
+            name: "polite",
+            execute: async () => {
+              await new Promise((resolve) => setTimeout(resolve, 20));
+              return { tripwireTriggered: true, outputInfo: undefined };
+            },
+          },
+        ],
+      });
+      const asked = stream
+        ? run(agent, "Rude.", { ...over(session), stream }).then(({ completed }) => completed)
+        : run(agent, "Rude.", over(session));
+      await expect(asked).rejects.toThrow(InputGuardrailTripwireTriggered);
+      expect(await recorded(session)).toEqual(["user: Rude."]);
+      await run(worker().agent, "Please.", over(session));
+      expect(await recorded(session)).toEqual(["user: Rude.", "user: Please.", ...worked]);
+    },
+  );
+
   it("leaves what an output guardrail blocks out of the record, as the SDK does", async () => {
     const blocking = (model: ReturnType<typeof modelOf>) =>
       new Agent({
@@ -361,6 +388,39 @@ describe("several runs", () => {
     expect(await recorded(other)).toEqual([]);
   });
 
+  it("end with NOT_FOUND where the session itself is cleared meanwhile, in a tool or in the model", async () => {
+    for (const before of [true, false]) {
+      const session = sessionOf();
+      const clear = () => session.clearSession();
+      const inTool = agentOf(modelOf([calling("clearing")], [saying("Done.")]), toolOf("clearing", clear));
+      const inModel = agentOf(
+        modelOf(
+          modelResponder(async () => {
+            await clear();
+            return [saying("Done.")];
+          }),
+        ),
+      );
+      for (const agent of [inTool, inModel]) {
+        if (before) await run(worker().agent, "Before.", over(session));
+        expect(await codeOf(run(agent, "Do it.", over(session)))).toBe("NOT_FOUND");
+        expect(await recorded(session)).toEqual([]);
+      }
+      await run(worker().agent, "Do it.", over(session));
+      expect(await recorded(session)).toEqual(["user: Do it.", ...worked]);
+    }
+  });
+
+  it("store the same question again, with the hook or without, where the first has failed", async () => {
+    const session = sessionOf();
+    const failing = agentOf(modelOf(modelError(new Error("overloaded"))));
+    await expect(run(failing, "Do it.", over(session))).rejects.toThrow("overloaded");
+    await run(worker().agent, "Do it.", { session });
+    expect(await recorded(session)).toEqual(["user: Do it.", "user: Do it.", ...worked]);
+    await run(worker().agent, "Do it.", over(session));
+    expect((await recorded(session)).slice(7)).toEqual(["user: Do it.", ...worked]);
+  });
+
   it("end with NOT_FOUND where the question is taken back meanwhile", async () => {
     const session = sessionOf();
     const model = modelOf([calling("undoing")], [saying("Done.")]);
@@ -381,6 +441,23 @@ it("keeps a compaction that the model makes, and what stands behind it", async (
   const next = worker();
   await run(next.agent, "Go on", over(session));
   expect(prompts(next.model)[0]).toEqual([...after, "user: Go on"]);
+});
+
+it("keeps what others have said while the run was under way, behind the compaction", async () => {
+  const compaction = { type: "compaction", encrypted_content: "gAAAA" } as const;
+  const memories = memoriesOf();
+  const session = sessionOf(memories);
+  const other = (content: string) => sessionOf(memories).addItems([{ role: "user", content }]);
+  const model = modelOf(
+    [calling("first")],
+    modelResponder(async () => {
+      await other("And this?");
+      return [compaction, saying("Done.")];
+    }),
+  );
+  await run(worker().agent, "Before.", over(session));
+  await run(agentOf(model, toolOf("first")), "Do it.", over(session));
+  expect(await recorded(session)).toEqual(["compaction", "assistant: Done.", "user: And this?"]);
 });
 
 it("takes the words that a guardrail has put in the place of what was stored", async () => {
@@ -410,6 +487,24 @@ it("takes the words that a guardrail has put in the place of what was stored", a
     // The application's own are stored as they are.
     await session.addItems([question]);
     expect(await recorded(session)).toHaveLength(8);
+  }
+});
+
+it("stores nothing twice where a filter of the application's own calls the hook, with copies", async () => {
+  for (const context of [undefined, { user: "ann" }]) {
+    const session = sessionOf();
+    const said: string[] = [];
+    for (const question of ["One", "Two", "Two"]) {
+      const { model, agent } = worker();
+      await run(agent, question, {
+        session,
+        ...(context === undefined ? {} : { context }),
+        callModelInputFilter: async (args) => session.modelInput(args as never),
+      });
+      said.push(`user: ${question}`, ...worked);
+      expect(prompts(model)[2]).toEqual(said.slice(0, -1));
+      expect(await recorded(session)).toEqual(said);
+    }
   }
 });
 

@@ -21,12 +21,14 @@ export interface Handed {
 
 /** One run of the SDK: what of its items is stored. */
 export class Run {
+  /** Whether it has read without a context, as where a session around this one passes none on. */
+  readonly isBare: boolean;
   /** Bound to the conversation that the run began in. */
   anchor: Anchor | undefined;
   /** The question that is being answered. */
   questionId: string | undefined;
-  /** The place in the record up to which the run has read. */
-  readThrough = 0;
+  /** The place in the record up to which the run had read when it began. */
+  readThrough: number | undefined;
   /** Items as the runner holds them, by the id that they are stored under. */
   readonly held: Map<string, AgentInputItem> = new Map();
   /** What the run began with, and what it has stored since. */
@@ -34,14 +36,24 @@ export class Run {
   #places: Map<string, number> = new Map();
   /** The ids that the runner's own objects are stored under. */
   readonly #ids: WeakMap<AgentInputItem, string> = new WeakMap();
+  readonly #own: Set<string> = new Set();
   /** What was stored before a model call, and is not handed over yet. */
   readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
   /** What was handed over, and may yet come in the input of a model call. */
   readonly #given: Map<string, string[]> = new Map();
 
-  /** Whether some of these were stored before a model call of the run, and are handed over now. */
-  expects(items: readonly AgentInputItem[]): boolean {
-    return items.some((item) => this.#kept.has(keyOf(item)));
+  constructor(isBare = false) {
+    this.isBare = isBare;
+  }
+
+  /** How many of these were stored before a model call of the run, and are handed over now. */
+  awaits(items: readonly AgentInputItem[]): number {
+    return items.filter((item) => this.#kept.has(keyOf(item))).length;
+  }
+
+  /** Whether the run itself has stored what has this id. */
+  hasStored(id: string): boolean {
+    return this.#own.has(id);
   }
 
   /** What the runner was given as the past, or what is now the record; `items` are its objects. */
@@ -49,7 +61,7 @@ export class Run {
     this.#past = record.map(({ id, message }) => ({ id, key: keyOf(message), isOpen: isOpen(message) }));
     this.#places = new Map(record.map(({ id }, place) => [id, place]));
     for (const [place, item] of items.entries()) this.#ids.set(item, record[place]?.id as string);
-    this.readThrough = record.at(-1)?.seq ?? 0;
+    this.readThrough ??= record.at(-1)?.seq ?? 0;
   }
 
   /** The id that this very object is stored under. */
@@ -69,6 +81,7 @@ export class Run {
       const id = ids[at] as string;
       const key = keyOf(item);
       this.#ids.set(item, id);
+      this.#own.add(id);
       this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
       this.held.set(id, item);
       this.#kept.set(key, [...(this.#kept.get(key) ?? []), { id, text: textOf(item) }]);
@@ -79,7 +92,9 @@ export class Run {
   give(items: readonly AgentInputItem[], ids: readonly string[]): void {
     items.forEach((item, at) => {
       const key = keyOf(item);
-      this.#given.set(key, [...(this.#given.get(key) ?? []), ids[at] as string]);
+      const id = ids[at] as string;
+      this.#own.add(id);
+      this.#given.set(key, [...(this.#given.get(key) ?? []), id]);
     });
   }
 

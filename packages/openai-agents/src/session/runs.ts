@@ -11,8 +11,11 @@ export type AnyContext = RunContext<any>;
  * application gave as that context, if anything; they meet in the objects that `getItems` handed out.
  */
 export class Runs {
-  #byContext: WeakMap<AnyContext, Run> = new WeakMap();
-  #byItem: WeakMap<AgentInputItem, Run> = new WeakMap();
+  readonly #byContext: WeakMap<AnyContext, Run> = new WeakMap();
+  /** By the runner's items, and by what the application gave as context: where all items were copied, that is left. */
+  readonly #byObject: WeakMap<object, Run> = new WeakMap();
+  /** The same of runs that have read without a context. */
+  #bareByObject: WeakMap<object, Run> = new WeakMap();
   /** Runs that have read and asked no model yet. */
   #begun: Linked[] = [];
   /** Runs of which no object tells the context: the first of a conversation, and one that goes on from JSON. */
@@ -21,9 +24,9 @@ export class Runs {
   /** The runner has read the past, to begin a run or to compare. */
   read(record: readonly Recorded[], items: readonly AgentInputItem[], context: AnyContext | undefined): void {
     const known = this.ofContext(context);
-    const run = known ?? new Run();
+    const run = known ?? new Run(context === undefined);
     run.read(record, items);
-    for (const item of items) this.#byItem.set(item, run);
+    this.#hold(items, run);
     if (context !== undefined) this.#byContext.set(context, run);
     if (known === undefined) this.#begun = lastOf(this.#begun, { run, context });
   }
@@ -34,11 +37,16 @@ export class Runs {
     given: unknown,
     memory: ChatMemory<AgentInputItem>,
   ): Promise<Run> {
-    const holder = input.find((item) => this.#byItem.has(item));
-    const run = (holder && this.#byItem.get(holder)) ?? (await this.#guess(given, memory));
+    const holder = input.find((item) => this.#holderOf(item) !== undefined);
+    const run = this.#holderOf(holder) ?? (await this.#guess(given, memory));
     this.#begun = this.#begun.filter((linked) => linked.run !== run);
-    for (const item of input) this.#byItem.set(item, run);
+    this.#hold(typeof given === "object" && given !== null ? [...input, given] : input, run);
     return run;
+  }
+
+  #hold(objects: readonly object[], run: Run): void {
+    const runs = run.isBare ? this.#bareByObject : this.#byObject;
+    for (const object of objects) runs.set(object, run);
   }
 
   /** The run that a call with that context is of. */
@@ -49,27 +57,47 @@ export class Runs {
   /** The run that hands these items over. A call without a context may be the application's own. */
   handing(items: readonly AgentInputItem[], context: AnyContext | undefined): Run | undefined {
     const own = this.ofContext(context);
-    if (own?.expects(items)) return own;
-    const others = this.#guessed.filter((linked) => context !== undefined || linked.context === undefined);
-    return others.find(({ run }) => run.expects(items))?.run ?? own;
+    const hasAsked = !this.#begun.some(({ run }) => run === own);
+    const others = this.#guessed.filter(({ context: of }) =>
+      of === undefined ? hasAsked : of.context === context?.context,
+    );
+    let [handing, most] = [own, own?.awaits(items) ?? 0];
+    for (const { run } of others) {
+      const awaited = run.awaits(items);
+      if (awaited > most) [handing, most] = [run, awaited];
+    }
+    return handing;
   }
 
-  /** Of a conversation that is deleted nothing is known. */
+  /**
+   * What is under way stays bound to the conversation that was deleted. A session around this one passes no context, and
+   * clears to put other items in: then nothing is known.
+   */
   clear(): void {
-    this.#byContext = new WeakMap();
-    this.#byItem = new WeakMap();
-    this.#begun = [];
-    this.#guessed = [];
+    this.#bareByObject = new WeakMap();
+    this.#begun = this.#begun.filter(({ context }) => context !== undefined);
+    this.#guessed = this.#guessed.filter(({ context }) => context !== undefined);
   }
 
   async #guess(given: unknown, memory: ChatMemory<AgentInputItem>): Promise<Run> {
     const fits = ({ context }: Linked): boolean => context !== undefined && context.context === given;
-    const begun = this.#begun.find(fits) ?? this.#begun.find(({ context }) => context === undefined);
-    const linked = begun ?? { run: new Run(), context: undefined };
-    this.#guessed = lastOf(this.#guessed, linked);
+    const begun = this.#begun.find(fits);
+    const asked = begun === undefined ? this.#holderOf(given) : undefined;
+    const linked = begun ??
+      (asked && this.#guessed.find(({ run }) => run === asked)) ??
+      (asked && { run: asked, context: undefined }) ??
+      this.#begun.find(({ context }) => context === undefined) ?? { run: new Run(), context: undefined };
+    this.#guessed = lastOf(
+      this.#guessed.filter(({ run }) => run !== linked.run),
+      linked,
+    );
     // All of the past was copied, or there is none.
-    if (begun === undefined || begun.run.readThrough > 0) linked.run.read(await recordOf(memory));
+    if (linked.run.readThrough !== 0) linked.run.read(await recordOf(memory));
     return linked.run;
+  }
+
+  #holderOf(object: unknown): Run | undefined {
+    return this.#byObject.get(object as object) ?? this.#bareByObject.get(object as object);
   }
 }
 
