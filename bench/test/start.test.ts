@@ -51,11 +51,11 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
 
 // Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.
 test.each([
-  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 60 },
+  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 62 },
   {
     what: "createChatMemory and a store",
     code: 'export { createChatMemory } from "@turnkeep/core"; export { postgresStore } from "@turnkeep/store-postgres";',
-    most: 69,
+    most: 71,
   },
 ])("$what is $most KB in a bundle at most", async ({ what, code, most }) => {
   const cache = join(benchFolder, ".cache", "sizes");

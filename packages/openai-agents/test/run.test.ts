@@ -421,6 +421,25 @@ describe("several runs", () => {
     expect((await recorded(session)).slice(7)).toEqual(["user: Do it.", ...worked]);
   });
 
+  it("store nothing twice where others go on between what a run reads and its first model call", async () => {
+    for (const said of [["first"], []]) {
+      const memories = memoriesOf();
+      const other = sessionOf(memories);
+      const session = sessionOf(memories);
+      await other.addItems([{ role: "user", content: "Do it." }]);
+      const read = session.getItems.bind(session);
+      session.getItems = async (...args) => {
+        const items = await read(...args);
+        if (said.length > 0) await other.addItems([calling(said.pop() as string), saying("Done.")]);
+        return items;
+      };
+      await run(worker().agent, "And I?", over(session));
+      const lines = await recorded(other);
+      expect(lines.filter((line) => line === "user: Do it.")).toHaveLength(1);
+      expect(lines.slice(-6)).toEqual(["user: And I?", ...worked]);
+    }
+  });
+
   it("end with NOT_FOUND where the question is taken back meanwhile", async () => {
     const session = sessionOf();
     const model = modelOf([calling("undoing")], [saying("Done.")]);

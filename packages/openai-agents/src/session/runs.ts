@@ -91,8 +91,8 @@ export class Runs {
       this.#guessed.filter(({ run }) => run !== linked.run),
       linked,
     );
-    // All of the past was copied, or there is none.
-    if (linked.run.readThrough !== 0) linked.run.read(await recordOf(memory));
+    // One that goes on from JSON has read nothing here. What others have said since a run read is none of its input.
+    if (linked.run.readThrough === undefined) linked.run.read(await recordOf(memory));
     return linked.run;
   }
 
