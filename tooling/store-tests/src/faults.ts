@@ -298,8 +298,8 @@ export function describeFaults(target: StoreTarget): void {
 }
 
 /**
- * The operations as if those that a server forgot when it was killed had not been made: of the writes that began before,
- * the last that each client was answered. Anything else that is missing stays, and is a fault.
+ * The operations as if those that a server forgot when it was killed had not been made: the last write that each client had
+ * been answered by then, and the one under way. Anything else that is missing stays, and is a fault.
  */
 function withoutForgotten(
   operations: readonly Operation[],
@@ -307,12 +307,14 @@ function withoutForgotten(
   seen: readonly string[],
 ): Operation[] {
   const last = new Map<string, Operation>();
+  const open = new Set<Operation>();
   for (const operation of operations) {
     const { client, call, invoked, returned } = operation;
     if (call.kind === "read" || returned === undefined || invoked > killed) continue;
-    if (invoked > (last.get(client)?.invoked ?? 0)) last.set(client, operation);
+    if (returned > killed) open.add(operation);
+    else if (invoked > (last.get(client)?.invoked ?? 0)) last.set(client, operation);
   }
-  const open = new Set(last.values());
+  for (const operation of last.values()) open.add(operation);
   const gone = [...open].flatMap(({ call }) => (call.kind === "add" ? call.ids : []));
   const forgotten = new Set(gone.filter((id) => !seen.includes(id)));
   return operations.flatMap((operation) => {
