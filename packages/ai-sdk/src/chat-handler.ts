@@ -226,7 +226,7 @@ class Handler {
       await decidedOf(memory, message, tools);
       return answer(memory, request, () => decide(memory, message, tools), this.#answering);
     }
-    // The answer to what is asked differently, or again, is wanted no more.
+    // The answer to what is asked differently, or again, is wanted no more. One that is over is nobody's to stop.
     if (await checkQuestion(memory, message, seen)) await memory.requestStop();
     return answer(memory, request, () => ask(memory, message, seen), this.#answering);
   }

@@ -100,25 +100,42 @@ test("another answer, and an edited question", async () => {
   expect(failures).toEqual([]);
 });
 
-test("the versions of a question, and the one that is wanted after all", async () => {
+test("an answer that is over is made anew, and whatever is answered meanwhile is not stopped", async () => {
+  const { server, failures } = world(says("One."), says("Two."));
+  const { memories, tab } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  memories.get("chat-1", { owner: "ann" }).requestStop = () => {
+    throw new Error("It stops whoever answers.");
+  };
+  await chat.regenerate();
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: Two."]);
+  expect(failures).toEqual([]);
+});
+
+test("the versions of a question and of an answer, and the one that is wanted after all", async () => {
   const { server, failures } = world(says("One."), says("Two."), says("Three."), says("Four."));
   const { memories, tab, transport } = server();
   const chat = tab();
   await chat.sendMessage({ text: "Count." });
-  const questionId = chat.messages[0]?.id as string;
+  const [questionId, first] = chat.messages.map(({ id }) => id) as [string, string];
   expect(await transport().history("chat-1")).not.toHaveProperty("versions");
   await chat.regenerate();
+  const answerId = chat.messages[1]?.id as string;
+  const ofAnswer = { [answerId]: { ids: [first, answerId], shown: 1 } };
+  expect((await transport().history("chat-1")).versions).toEqual(ofAnswer);
   await chat.sendMessage({ text: "Go on." });
   await chat.sendMessage({ text: "Count on.", messageId: questionId });
   const { versions } = await transport().history("chat-1");
-  expect(versions).toEqual({
-    [questionId]: { ids: [questionId, expect.any(String), expect.any(String)], shown: 2 },
-  });
-  const second = await transport().restoreVersion("chat-1", versions?.[questionId]?.ids[1] as string);
+  const ofQuestion = { ids: [questionId, expect.any(String)], shown: 1 };
+  expect(versions).toEqual({ [questionId]: ofQuestion });
+  const back = await transport().restoreVersion("chat-1", questionId);
   const lines = ["user: Count.", "assistant: Two.", "user: Go on.", "assistant: Three."];
-  expect(second.messages.map(line)).toEqual(lines);
-  expect(second.versions?.[questionId]?.shown).toBe(1);
+  expect(back.messages.map(line)).toEqual(lines);
+  expect(back.versions).toEqual({ [questionId]: { ...ofQuestion, shown: 0 }, ...ofAnswer });
   expect(await storedLines(memories)).toEqual(lines);
+  const { messages } = await transport().restoreVersion("chat-1", first);
+  expect(messages.map(line)).toEqual(["user: Count.", "assistant: One."]);
   await expect(transport().restoreVersion("chat-1", "none")).rejects.toThrow("No such version.");
   await expect(transport().restoreVersion("chat-2", questionId)).rejects.toThrow("No such chat.");
   expect(failures).toEqual([]);

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { startPostgres } from "@turnkeep/servers";
-import { type Browser, type BrowserContext, chromium as playwright } from "playwright-core";
+import { type Browser, type BrowserContext, type Locator, chromium as playwright } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { root } from "../src/runner/workspace.mjs";
 import { Application, type Server } from "./application.ts";
@@ -186,13 +186,19 @@ test("an answer is made anew, an edited question is answered anew, and each vers
     (await tab.messages()).map((message) => message.slice(0, 30));
   const edited = ["user: Good morning", "assistant: You said: “Good mor"];
   expect(await beginnings()).toEqual(edited);
-  // An answer that is made anew stands behind its question, asked once more.
-  await tab.shows("3 of 3");
-  await tab.button("Version before").click();
-  await tab.shows("2 of 3");
+  const question = tab.page.locator("article.user");
+  const answer = tab.page.locator("article.assistant");
+  const versionOf = (of: Locator, which: "before" | "after") =>
+    of.getByRole("button", { name: `Version ${which}` }).click();
+  await question.getByText("2 of 2").waitFor();
+  await versionOf(question, "before");
   await tab.shows("You said: “Hello”");
   await tab.explains("You said: “Hello”");
-  await tab.button("Version after").click();
+  await answer.getByText("2 of 2").waitFor();
+  await versionOf(answer, "before");
+  await answer.getByText("1 of 2").waitFor();
+  expect(await idOfAnswer()).toBe(first);
+  await versionOf(question, "after");
   await tab.shows("You said: “Good morning”");
   await tab.explains("You said: “Good morning”");
   expect(await beginnings()).toEqual(edited);

@@ -10,7 +10,9 @@ export const standing = ["live", "evicted"] as const;
 export interface Place {
   /** Its id in the memory. */
   readonly id: string;
-  readonly role: UIMessage["role"];
+  readonly message: UIMessage;
+  /** The id in the memory of what stands behind it. */
+  readonly behind: string | undefined;
   readonly isLastQuestion: boolean;
   /** The newest message, as the browser knows it. */
   readonly newest: string;
@@ -18,12 +20,14 @@ export interface Place {
 
 export async function placeOf(memory: Memory, messageId: string): Promise<Place | undefined> {
   let newest: string | undefined;
+  let behind: string | undefined;
   let isLastQuestion = true;
   for await (const page of memory.historyPages({ order: "descending", states: standing })) {
     for (const { id, message } of page.messages) {
       newest ??= message.id;
-      if (message.id === messageId) return { id, role: message.role, isLastQuestion, newest };
+      if (message.id === messageId) return { id, message, behind, isLastQuestion, newest };
       if (message.role === "user") isLastQuestion = false;
+      behind = id;
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
-import { type ChatMemory, entry } from "@turnkeep/core";
+import { type ChatMemory, entry, equalContent } from "@turnkeep/core";
 import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
 import { despiteConflicts } from "../conflicts.ts";
-import { withStatus } from "./metadata.ts";
+import { isStreaming, withStatus } from "./metadata.ts";
 import { newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
 import { goneOn, noSuchChat, Refusal } from "./refusal.ts";
@@ -18,7 +18,7 @@ export interface Asked {
 
 /**
  * Refuses at once what would be refused after the wait for the turn: a question that does not fit, of which nothing must
- * be left, and one that would take back what the tab does not show. Answers whether the question stands here already.
+ * be left, and one that would take back what the tab does not show. Answers whether what it takes back is still being made.
  */
 export async function checkQuestion(
   memory: Memory,
@@ -27,7 +27,8 @@ export async function checkQuestion(
 ): Promise<boolean> {
   await memory.messages({ extra: [question] });
   const { place } = await lookFor(memory, question.id, seen);
-  return place !== undefined;
+  const newest = place && (await newestOf(memory));
+  return newest !== undefined && newest.message.id === place?.newest && isStreaming(newest.message);
 }
 
 interface Found {
@@ -55,13 +56,13 @@ async function lookFor(memory: Memory, questionId: string, seen: string | undefi
  * take it back.
  */
 function checkTakenBack(place: Place, seen: string | undefined): void {
-  if (place.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
+  if (place.message.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
   if (!place.isLastQuestion && place.newest !== seen) throw new Refusal(409, goneOn);
 }
 
 /**
- * Adds a question together with the place of its answer. One that stands here already, edited, to be answered again or
- * sent twice, is taken back in the same change.
+ * Adds a question together with the place of its answer. Of one that stands here already, to be answered again or sent
+ * twice, the answer is taken back in the same change; where it was edited, the question too.
  */
 export function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
   return despiteConflicts(() => askOnce(memory, question, seen));
@@ -72,9 +73,12 @@ function askOnce(memory: Memory, question: Question, seen: string | undefined): 
   return memory.transaction(
     async (transaction) => {
       const { isKnown, place } = await lookFor(memory, question.id, seen);
-      if (place !== undefined) transaction.rewind(place.id);
+      const stays = place !== undefined && equalContent(place.message, question);
+      const first = stays ? place.behind : place?.id;
+      if (first !== undefined) transaction.rewind(first);
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
-      transaction.add(entry<UIMessage>(question, { id: isKnown ? crypto.randomUUID() : question.id }));
+      const id = isKnown ? crypto.randomUUID() : question.id;
+      if (!stays) transaction.add(entry<UIMessage>(question, { id }));
       const messages = await transaction.messages(); // A question that does not fit fails here, and nothing is written.
       transaction.add(entry(answer, { id: answer.id }));
       return { messages, answer, id: answer.id };
