@@ -82,7 +82,8 @@ export async function approve(setting: Approve): Promise<ChatResult<ModelMessage
     client.approvalIds = approvalIds;
     onAnswer();
   }
-  for (const [callId, approved] of decisions.slice(client.decided)) {
+  for (const [n, [callId, approved]] of decisions.entries()) {
+    if (n < client.decided) continue;
     const response: ApprovalResponse = { approvalId: approvalIds[callId] as string, approved };
     const decide = () => chat.chat({ approvals: [response] }, { id: questionId });
     result = await decide().catch(async (error: unknown) => {
@@ -91,7 +92,8 @@ export async function approve(setting: Approve): Promise<ChatResult<ModelMessage
       await chat.chat(question, { id: questionId });
       return decide();
     });
-    client.decided++;
+    // One that died by the renewal of its lease may still hear an answer, after the next process has asked.
+    client.decided = Math.max(client.decided, n + 1);
     onAnswer();
   }
   return result ?? chat.chat(question, { id: questionId });
