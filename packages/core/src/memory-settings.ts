@@ -29,7 +29,7 @@ export interface MemorySettings<M> {
   readonly systemFirst: boolean;
   readonly systemMessages: SystemMessages;
   /** Whether a message goes before all others, wherever it was added. */
-  readonly isFront: (item: Item<M>) => boolean;
+  readonly isFront: (item: Pick<Item<M>, "role" | "meta">) => boolean;
   readonly repair: boolean;
   /** What repair adds to an unsettled step; repair depends on whether the step is the last. */
   readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;

@@ -8,7 +8,7 @@ import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { decodeStored, type Item, messageOf, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
-import { type LostStarts, nodeOf } from "./tree.ts";
+import { type LostStarts, parentInTree } from "./tree.ts";
 
 const defaultLimit = 100;
 
@@ -54,10 +54,13 @@ export async function readHistory<M>(
     const page = await store.getHistory(memoryId, next, { signal: call.signal });
     for (const stored of page.messages) {
       try {
-        if (parseMeta(stored.meta).derived !== undefined) continue;
+        const meta = parseMeta(stored.meta);
+        if (meta.derived !== undefined) continue;
         const { id, seq, createdAt, state, payload } = stored;
-        const message = { id, seq, createdAt, state, message: decodeStored(payload, reader.format) };
-        messages.push(lost ? { ...message, parent: nodeOf(stored, settings, lost)?.parent } : message);
+        const message = decodeStored(payload, reader.format);
+        const said = { id, seq, createdAt, state, message };
+        const place = { seq, role: reader.format.role(message), meta };
+        messages.push(lost ? { ...said, parent: parentInTree(place, settings, lost) } : said);
       } catch (error) {
         if (!isTurnkeepError(error)) throw error;
         errors.push(namingRecord(error, stored.id));

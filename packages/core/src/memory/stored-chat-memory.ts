@@ -192,9 +192,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
     const { signal, branches, ...asked } = takeQuery(query);
     return this.#session.run(signal, async (call) => {
-      const { lost } = branches ? await this.#session.load(call) : {};
+      if (branches) return readHistory(asked, this.#settings, call, (await this.#session.load(call)).lost);
       const [page] = await Promise.all([
-        readHistory(asked, this.#settings, call, lost),
+        readHistory(asked, this.#settings, call),
         this.#session.checkOwned(call),
       ]);
       return page;

@@ -18,8 +18,22 @@ export type LostStarts = readonly BranchStart[];
 
 /** The `seq` of the message that this one follows; 0: none. Versions of one message have the same. */
 export function parentOf<M>(message: Item<M> | StoredRecord, lost: LostStarts): number {
-  const { seq } = message;
-  return metaOf(message).parent ?? lost.find((start) => start.seq === seq)?.parent ?? seq - 1;
+  return parentIn(message.seq, metaOf(message), lost);
+}
+
+/** The same; `undefined` for a message that stands apart from the others: a prompt in front, a derived message. */
+export function parentInTree<M>(
+  message: Pick<Item<M>, "seq" | "role" | "meta">,
+  settings: MemorySettings<M>,
+  lost: LostStarts,
+): number | undefined {
+  const { seq, meta } = message;
+  if (settings.isFront(message) || meta.derived !== undefined) return undefined;
+  return parentIn(seq, meta, lost);
+}
+
+function parentIn(seq: number, { parent }: ItemMeta, lost: LostStarts): number {
+  return parent ?? lost.find((start) => start.seq === seq)?.parent ?? seq - 1;
 }
 
 /** Where the branch begins whose first message this is, once that is gone. */
@@ -32,15 +46,16 @@ function metaOf<M>(message: Item<M> | StoredRecord): ItemMeta {
   return readableMeta("state" in message ? message.meta : message.metaText);
 }
 
-/** `undefined` for a message that stands apart from the others: a prompt in front, a derived message. */
+/** `undefined` for a message that stands apart from the others: see {@link parentInTree}. */
 export function nodeOf<M>(
   record: StoredRecord,
   settings: MemorySettings<M>,
   lost: LostStarts,
 ): TreeNode<M> | undefined {
+  const { seq, state } = record;
   const item = readItem(record, settings.reader);
-  if (settings.isFront(item) || metaOf(record).derived !== undefined) return undefined;
-  return { seq: record.seq, parent: parentOf(record, lost), state: record.state, item };
+  const parent = parentInTree({ seq, role: item.role, meta: metaOf(record) }, settings, lost);
+  return parent === undefined ? undefined : { seq, parent, state, item };
 }
 
 /**
