@@ -43,6 +43,13 @@ export async function readBegun<M>(attempt: Attempt<M>, through: number): Promis
   return begun;
 }
 
+/** The messages of all steps that one of these is part of. */
+export function stepsWith<M>(items: readonly Item<M>[], { steps }: Live<M>): ReadonlySet<Item<M>> {
+  const wanted = new Set(items);
+  const found = steps.filter((step) => step.items.some((item) => wanted.has(item)));
+  return new Set(found.flatMap((step) => step.items));
+}
+
 /** Reads evicted messages, newest first, until there are more than could come back. */
 async function readCandidates<M>(attempt: Attempt<M>, after: number, before: number): Promise<Item<M>[]> {
   const { settings, limits } = attempt;
@@ -76,10 +83,7 @@ export function chooseReturning<M>(
 ): Item<M>[] {
   const whole = live.copy([...covered, ...candidates]);
   const fresh = new Set(candidates);
-  const begun = new Set(covered);
-  const away = new Set(
-    whole.steps.filter(({ items }) => items.some((item) => begun.has(item))).flatMap(({ items }) => items),
-  );
+  const away = stepsWith(covered, whole);
   whole.remove(away);
   const cut = new Set<Item<M>>();
   const { unit } = settings.window;

@@ -7,7 +7,7 @@ import { withInstructions } from "../window/groups.ts";
 import { evict } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
-import { coveredBy, readBegun, refill } from "./refill.ts";
+import { coveredBy, readBegun, refill, stepsWith } from "./refill.ts";
 import { allRecords, findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
 import { Ancestry, branchOf, nodeOf, type TreeNode } from "./tree.ts";
 
@@ -103,16 +103,15 @@ async function withBegun<M>(back: readonly Item<M>[], fork: number, attempt: Att
   const isLive = live.items.some(({ seq }) => seq === fork);
   const begun = isLive ? [] : await readBegun(attempt, fork);
   if (begun.length === 0 || back.length === 0) return [...back];
-  const { steps } = live.copy([...begun, ...back]);
-  const isBack = new Set(back);
-  let first = steps.findIndex(({ items }) => items.some((item) => isBack.has(item)));
+  const whole = live.copy([...begun, ...back]);
   if (fork <= coveredBy(live)) {
-    const isBegun = new Set(begun);
-    const cut = steps.filter(({ items }) => items.some((item) => isBegun.has(item)));
-    const stays = new Set(cut.flatMap(({ items }) => items));
+    const stays = stepsWith(begun, whole);
     return back.filter((item) => !stays.has(item));
   }
+  const { steps } = whole;
   const { unit } = attempt.settings.window;
+  const isBack = new Set(back);
+  let first = steps.findIndex(({ items }) => items.some((item) => isBack.has(item)));
   while (first > 0 && !unit.beginsGroup(steps[first] as Step<M>)) first--;
   const returning = steps.slice(withInstructions(steps, first)).flatMap(({ items }) => items);
   return returning.filter((item) => live.byId.get(item.id) !== item);
