@@ -11,6 +11,9 @@ import type { StoredRecord } from "./stored-records.ts";
 import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
 
+/** How many starts of branches are known whose first messages are gone. Of more, the oldest are forgotten: a head stays small. */
+const mostLost = 20;
+
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {
   readonly id: string;
@@ -131,6 +134,7 @@ export class Draft<M> {
   }
 
   get #changesHead(): boolean {
+    if (this.begins || this.#changesTurn || this.saysAnew) return true;
     const { epoch, branch, lost } = this.#from;
     return this.#epoch !== epoch || this.#branch !== branch || this.#lost !== lost;
   }
@@ -229,7 +233,7 @@ export class Draft<M> {
       "removed",
     );
     const lost = messages.flatMap(startBehind);
-    if (lost.length > 0) this.#lost = [...this.#lost, ...lost].sort((a, b) => a.seq - b.seq);
+    if (lost.length > 0) this.#lost = [...this.#lost, ...lost].sort((a, b) => a.seq - b.seq).slice(-mostLost);
   }
 
   /** Brings back messages that had left memory. */
@@ -261,10 +265,9 @@ export class Draft<M> {
       version: this.isOfLease ? leaseVersion(expected, randomName()) : uuidv7(),
       nextSeq: this.#nextSeq,
       owner: this.newOwner ?? (begins ? owner : undefined),
-      head:
-        begins || this.#changesHead || this.#changesTurn || this.saysAnew
-          ? encodeHead({ epoch: this.#epoch, life, turn, branch: this.#branch, lost: this.#lost, said })
-          : undefined,
+      head: this.#changesHead
+        ? encodeHead({ epoch: this.#epoch, life, turn, branch: this.#branch, lost: this.#lost, said })
+        : undefined,
       data: this.data === this.#from.data ? undefined : this.data,
       ttlMs: this.#settings.ttlMs,
       ...this.parts.stored(),

@@ -2,9 +2,6 @@ import { quoted, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 import { isLease, type Lease } from "./lease.ts";
 
-/** Of more, the oldest are forgotten: a head stays small. */
-const mostLost = 20;
-
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
 
@@ -18,7 +15,7 @@ export interface Head {
   readonly turn?: Lease | undefined;
   /** Where the newest branch begins. */
   readonly branch?: BranchStart | undefined;
-  /** Where branches begin whose first message was removed: by `seq`, the one behind it, and what it followed. */
+  /** Where branches begin whose first message was removed, the newest of them: by `seq`, the one behind it, and what it followed. */
   readonly lost?: readonly BranchStart[] | undefined;
   /** Made anew with the data and with the owner: tells the change that said them from any other. */
   readonly said?: string | undefined;
@@ -31,7 +28,7 @@ export interface BranchStart {
 }
 
 export function encodeHead({ epoch, life, turn, branch, lost = [], said }: Head): string {
-  const starts = lost.length === 0 ? undefined : lost.slice(-mostLost);
+  const starts = lost.length === 0 ? undefined : lost;
   return JSON.stringify({ v: headVersion, epoch, life, turn, branch, lost: starts, said });
 }
 
