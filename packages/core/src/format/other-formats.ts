@@ -2,29 +2,12 @@
 interface OtherFormat {
   readonly format: string;
   readonly entry: string;
-  /** `byParts`: the format that alone has one of the message's parts, if there is such a part. */
-  readonly owns: (message: Readonly<Record<string, unknown>>, byParts: string | undefined) => boolean;
+  /** The types of its parts that no other format has. */
+  readonly parts?: readonly string[];
+  readonly owns?: (message: Readonly<Record<string, unknown>>) => boolean;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
-
-/** The types of content that only one format has. */
-const ownersOfParts: ReadonlyMap<unknown, string> = new Map([
-  ...["image_url", "input_audio"].map((type) => [type, "openaiFormat"] as const),
-  ...["tool_use", "tool_result", "server_tool_use", "thinking"].map(
-    (type) => [type, "anthropicFormat"] as const,
-  ),
-  ...["input_text", "output_text", "input_image"].map((type) => [type, "openaiResponsesFormat"] as const),
-]);
-
-function ownerOfParts(content: unknown): string | undefined {
-  if (!Array.isArray(content)) return undefined;
-  for (const part of content) {
-    const owner = ownersOfParts.get(part?.type);
-    if (owner !== undefined) return owner;
-  }
-  return undefined;
-}
 
 const items: ReadonlySet<unknown> = new Set(["message", "function_call", "function_call_output"]);
 const javaTypes: ReadonlySet<unknown> = new Set(["SYSTEM", "USER", "AI", "TOOL_EXECUTION_RESULT"]);
@@ -59,25 +42,39 @@ const otherFormats: readonly OtherFormat[] = [
   {
     format: "openaiFormat",
     entry: "openai",
-    owns: ({ role, content, tool_calls: calls, tool_call_id: id }, byParts) =>
+    parts: ["image_url", "input_audio"],
+    owns: ({ role, content, tool_calls: calls, tool_call_id: id }) =>
       (Array.isArray(calls) && calls.length > 0) ||
       isText(id) ||
       role === "developer" ||
-      (role === "assistant" && content === null) ||
-      byParts === "openaiFormat",
+      (role === "assistant" && content === null),
   },
   {
     format: "anthropicFormat",
     entry: "anthropic",
-    owns: (_, byParts) => byParts === "anthropicFormat",
+    parts: ["tool_use", "tool_result", "server_tool_use", "thinking"],
   },
   {
     format: "openaiResponsesFormat",
     entry: "openai-responses",
-    owns: ({ type }, byParts) => items.has(type) || byParts === "openaiResponsesFormat",
+    parts: ["input_text", "output_text", "input_image"],
+    owns: ({ type }) => items.has(type),
   },
   { format: "langchain4jFormat", entry: "langchain4j", owns: ({ type }) => javaTypes.has(type) },
 ];
+
+const ownersOfParts: ReadonlyMap<unknown, OtherFormat> = new Map(
+  otherFormats.flatMap((other) => (other.parts ?? []).map((type) => [type, other] as const)),
+);
+
+function ownerOfParts(content: unknown): OtherFormat | undefined {
+  if (!Array.isArray(content)) return undefined;
+  for (const part of content) {
+    const owner = ownersOfParts.get(part?.type);
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+}
 
 /**
  * What to do with a message of another format. It may pass for one of the default format, whose calls or results no memory
@@ -85,7 +82,7 @@ const otherFormats: readonly OtherFormat[] = [
  */
 export function hintOfFormat(message: Readonly<Record<string, unknown>>): string | undefined {
   const byParts = ownerOfParts(message.content);
-  const other = otherFormats.find(({ owns }) => owns(message, byParts));
+  const other = otherFormats.find((each) => each === byParts || each.owns?.(message));
   return (
     other &&
     `message is of another format: give the memory { format: ${other.format} } of @turnkeep/formats/${other.entry}.`
