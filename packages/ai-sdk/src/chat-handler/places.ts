@@ -14,17 +14,17 @@ export interface Place {
   /** The id in the memory of what stands behind it. */
   readonly behind: string | undefined;
   readonly isLastQuestion: boolean;
-  /** The newest message, as the browser knows it. */
-  readonly newest: string;
+  /** The newest message. */
+  readonly newest: UIMessage;
 }
 
 export async function placeOf(memory: Memory, messageId: string): Promise<Place | undefined> {
-  let newest: string | undefined;
+  let newest: UIMessage | undefined;
   let behind: string | undefined;
   let isLastQuestion = true;
   for await (const page of memory.historyPages({ order: "descending", states: standing })) {
     for (const { id, message } of page.messages) {
-      newest ??= message.id;
+      newest ??= message;
       if (message.id === messageId) return { id, message, behind, isLastQuestion, newest };
       if (message.role === "user") isLastQuestion = false;
       behind = id;

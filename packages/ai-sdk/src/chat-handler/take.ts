@@ -27,8 +27,7 @@ export async function checkQuestion(
 ): Promise<boolean> {
   await memory.messages({ extra: [question] });
   const { place } = await lookFor(memory, question.id, seen);
-  const newest = place && (await newestOf(memory));
-  return newest !== undefined && newest.message.id === place?.newest && isStreaming(newest.message);
+  return place !== undefined && isStreaming(place.newest);
 }
 
 interface Found {
@@ -57,7 +56,7 @@ async function lookFor(memory: Memory, questionId: string, seen: string | undefi
  */
 function checkTakenBack(place: Place, seen: string | undefined): void {
   if (place.message.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
-  if (!place.isLastQuestion && place.newest !== seen) throw new Refusal(409, goneOn);
+  if (!place.isLastQuestion && place.newest.id !== seen) throw new Refusal(409, goneOn);
 }
 
 /**
