@@ -1,109 +1,21 @@
 import type {
   Anchor,
+  CalibrateOptions,
   MemoryCallOptions,
   PutOptions,
-  PutRules,
   RemovalOptions,
   RemoveOptions,
-  RemoveRules,
+  ShrinkOptions,
+  Shrunk,
+  TransactionOptions,
   TurnOptions,
 } from "./memory-call-options.ts";
 import type { DataChange, JsonValue } from "./memory-data.ts";
+import type { Each, Entry } from "./memory-entry.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
+import type { MemoryTransaction } from "./memory-transaction.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
-
-declare const entryBrand: unique symbol;
-
-/** One value for each message: `[Value]` for one, `Value[]` for a list that is spread. */
-export type Each<Messages extends unknown[], Value> = { [Place in keyof Messages]: Value };
-
-/** A message with your own id, the model and the tools that it was made with, or when it was said. Made by {@link entry}. */
-export interface Entry<M> {
-  readonly [entryBrand]: true;
-  readonly message: M;
-  readonly id: string | undefined;
-  readonly model: string | undefined;
-  readonly toolsKey: string | undefined;
-  readonly createdAt: number | undefined;
-}
-
-/** What a provider counted for a request. */
-export interface CalibrateOptions {
-  /** All input tokens, cached ones included (some providers report those apart). A positive integer. */
-  readonly inputTokens: number;
-  /** How many of them were not messages but tool definitions, for example. The `reserve` covers them. Default 0. */
-  readonly otherTokens?: number | undefined;
-}
-
-/** How far {@link ChatMemory.shrink} goes. */
-export interface ShrinkOptions extends MemoryCallOptions {
-  /** The share of the view to keep: above 0, below 1. Default 0.7. */
-  readonly target?: number | undefined;
-}
-
-/** What {@link ChatMemory.shrink} did. */
-export interface Shrunk {
-  /** The ids of the messages that left for history, oldest first. Derived messages are not among them. */
-  readonly messageIds: readonly string[];
-  /** How many messages the window showed before, and shows now. */
-  readonly messagesBefore: number;
-  readonly messagesAfter: number;
-  /** Their tokens by the window's counter, with nothing added; `undefined` without a counter. */
-  readonly tokensBefore: number | undefined;
-  readonly tokensAfter: number | undefined;
-}
-
-/** Options of {@link ChatMemory.transaction}. */
-export interface TransactionOptions extends MemoryCallOptions {
-  /**
-   * What to do if somebody else wrote in the meantime: `merge` applies the changes again, to the new state, `throw` reports
-   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, and for `set`, which goes by what this
-   * instance last looked at; else `merge`.
-   */
-  readonly onConflict?: "merge" | "throw" | undefined;
-  /**
-   * With `true`, only changes an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
-   * an {@link Anchor}, only while what it holds on to is there. For long work, such as a model's answer, during which
-   * somebody may delete the conversation and begin it anew, or take the question back. Default `false`: the memory
-   * begins anew.
-   */
-  readonly mustExist?: boolean | Anchor | undefined;
-}
-
-/**
- * What the function of a transaction works with. The changing calls mean what they mean on the memory, each after those
- * before it; nothing is written until the function has returned. Messages added directly one after the other are one
- * change.
- */
-export interface MemoryTransaction<M> {
-  /**
-   * Collects messages; returns their ids. A system message that turns out to be stored already is not added, so the id
-   * returned for it belongs to no message.
-   */
-  add<Messages extends unknown[]>(...messages: Each<Messages, M | Entry<M>>): Each<Messages, string>;
-  add(...messages: (M | Entry<M>)[]): string[];
-  /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
-  instruct(message: M | Entry<M>): string;
-  /** See {@link ChatMemory.put}. A message that this transaction brings back from history cannot be replaced: `UNSUPPORTED`. */
-  put(id: string, message: M | Entry<M>, options?: PutRules<M>): void;
-  /** See {@link ChatMemory.remove}. */
-  remove(messageId: string, options?: RemoveRules): void;
-  /** See {@link ChatMemory.rewind}. */
-  rewind(messageId: string): void;
-  /** See {@link ChatMemory.restore}. */
-  restore(messageId: string): void;
-  /** See {@link ChatMemory.compact}. Returns the id of the replacement. */
-  compact(request: { readonly through: string; readonly replacement: M }): string;
-  /** See {@link ChatMemory.set}. Returns the ids. */
-  set(messages: readonly (M | Entry<M>)[]): string[];
-  /** See {@link ChatMemory.update}. */
-  update(data: DataChange): void;
-  /** The view, with what was collected so far. Errors: also those of the collected changes. */
-  messages(options?: ViewOptions<M>): Promise<M[]>;
-  /** The live messages (see {@link ChatMemory.entries}), with what was collected so far. Errors: as `messages`. */
-  entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
-}
 
 /**
  * The memory of one conversation. Calls on one memory run in the order in which they were made.
@@ -297,9 +209,9 @@ export interface ChatMemory<M> {
    * import { createChatMemory, user } from "@turnkeep/core";
    *
    * const memory = createChatMemory();
-   * const [first = ""] = await memory.add(user("What is a fjrod?"));
+   * const [first] = await memory.add(user("What is a fjrod?"));
    * await memory.rewind(first);
-   * const [second = ""] = await memory.add(user("What is a fjord?"));
+   * const [second] = await memory.add(user("What is a fjord?"));
    * console.log((await memory.versions(second)).map(({ id }) => id === first)); // [true]
    * await memory.restore(first);
    * console.log(await memory.messages()); // the question as it was at first

@@ -15,15 +15,7 @@ export type {
   Pruned,
   PruneRequest,
 } from "./chat-memories.ts";
-export type {
-  CalibrateOptions,
-  ChatMemory,
-  Entry,
-  MemoryTransaction,
-  ShrinkOptions,
-  Shrunk,
-  TransactionOptions,
-} from "./chat-memory.ts";
+export type { ChatMemory } from "./chat-memory.ts";
 export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy, ViewOfOptions } from "./chat-memory-options.ts";
 export {
   isTurnkeepError,
@@ -49,17 +41,23 @@ export {
 export { viewOf } from "./memory/view-of.ts";
 export type {
   Anchor,
+  CalibrateOptions,
   MemoryCallOptions,
   PutOptions,
   PutRules,
   RemovalOptions,
   RemoveOptions,
   RemoveRules,
+  ShrinkOptions,
+  Shrunk,
+  TransactionOptions,
   TurnOptions,
 } from "./memory-call-options.ts";
 export type { DataChange, JsonValue } from "./memory-data.ts";
+export type { Entry } from "./memory-entry.ts";
 export type { MemoryEvent } from "./memory-events.ts";
 export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
+export type { MemoryTransaction } from "./memory-transaction.ts";
 export type {
   ExplainedMessage,
   ExplainOptions,

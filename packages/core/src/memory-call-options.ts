@@ -76,3 +76,46 @@ export interface TurnOptions extends MemoryCallOptions {
    */
   readonly leaseMs?: number | undefined;
 }
+
+/** What a provider counted for a request. */
+export interface CalibrateOptions {
+  /** All input tokens, cached ones included (some providers report those apart). A positive integer. */
+  readonly inputTokens: number;
+  /** How many of them were not messages but tool definitions, for example. The `reserve` covers them. Default 0. */
+  readonly otherTokens?: number | undefined;
+}
+
+/** How far {@link ChatMemory.shrink} goes. */
+export interface ShrinkOptions extends MemoryCallOptions {
+  /** The share of the view to keep: above 0, below 1. Default 0.7. */
+  readonly target?: number | undefined;
+}
+
+/** What {@link ChatMemory.shrink} did. */
+export interface Shrunk {
+  /** The ids of the messages that left for history, oldest first. Derived messages are not among them. */
+  readonly messageIds: readonly string[];
+  /** How many messages the window showed before, and shows now. */
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+  /** Their tokens by the window's counter, with nothing added; `undefined` without a counter. */
+  readonly tokensBefore: number | undefined;
+  readonly tokensAfter: number | undefined;
+}
+
+/** Options of {@link ChatMemory.transaction}. */
+export interface TransactionOptions extends MemoryCallOptions {
+  /**
+   * What to do if somebody else wrote in the meantime: `merge` applies the changes again, to the new state, `throw` reports
+   * `VERSION_CONFLICT`. Default: `throw` once the function has read the messages, and for `set`, which goes by what this
+   * instance last looked at; else `merge`.
+   */
+  readonly onConflict?: "merge" | "throw" | undefined;
+  /**
+   * With `true`, only changes an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
+   * an {@link Anchor}, only while what it holds on to is there. For long work, such as a model's answer, during which
+   * somebody may delete the conversation and begin it anew, or take the question back. Default `false`: the memory
+   * begins anew.
+   */
+  readonly mustExist?: boolean | Anchor | undefined;
+}

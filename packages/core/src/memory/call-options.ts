@@ -1,5 +1,4 @@
 import { abortSignal } from "../abort.ts";
-import type { TransactionOptions } from "../chat-memory.ts";
 import type {
   MemoryCallOptions,
   PutOptions,
@@ -7,6 +6,7 @@ import type {
   RemovalOptions,
   RemoveOptions,
   RemoveRules,
+  TransactionOptions,
   TurnOptions,
 } from "../memory-call-options.ts";
 import { lease, oneOf } from "../option-checks.ts";

@@ -1,7 +1,8 @@
-import type { ChatMemory, Entry } from "../chat-memory.ts";
+import type { ChatMemory } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import type { PutOptions } from "../memory-call-options.ts";
 import type { DataChange } from "../memory-data.ts";
+import type { Entry } from "../memory-entry.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeOptions } from "../option-fields.ts";

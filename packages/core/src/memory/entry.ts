@@ -1,5 +1,5 @@
-import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
+import type { Entry } from "../memory-entry.ts";
 import { wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 

@@ -1,7 +1,7 @@
-import type { Entry } from "../chat-memory.ts";
 import { invalidOption, TurnkeepError } from "../errors.ts";
 import { copyOf } from "../format/checked-codec.ts";
 import { onlySets } from "../format/only-sets.ts";
+import type { Entry } from "../memory-entry.ts";
 import { wrongOption } from "../option-checks.ts";
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import type { ItemReader } from "../steps/item.ts";

@@ -1,5 +1,5 @@
 import { abortSignal } from "../abort.ts";
-import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
+import type { ShrinkOptions, Shrunk } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";

@@ -1,25 +1,22 @@
-import type {
-  CalibrateOptions,
-  ChatMemory,
-  Each,
-  Entry,
-  MemoryTransaction,
-  ShrinkOptions,
-  Shrunk,
-  TransactionOptions,
-} from "../chat-memory.ts";
+import type { ChatMemory } from "../chat-memory.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type {
   Anchor,
+  CalibrateOptions,
   MemoryCallOptions,
   PutOptions,
   RemovalOptions,
   RemoveOptions,
+  ShrinkOptions,
+  Shrunk,
+  TransactionOptions,
   TurnOptions,
 } from "../memory-call-options.ts";
 import type { DataChange, JsonValue } from "../memory-data.ts";
+import type { Each, Entry } from "../memory-entry.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import type { MemoryTransaction } from "../memory-transaction.ts";
 import type {
   ExplainOptions,
   Explanation,

@@ -1,6 +1,8 @@
-import type { Entry, MemoryTransaction, TransactionOptions } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
+import type { TransactionOptions } from "../memory-call-options.ts";
+import type { Entry } from "../memory-entry.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import type { MemoryTransaction } from "../memory-transaction.ts";
 import { wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Reading } from "./attempt.ts";

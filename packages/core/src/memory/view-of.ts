@@ -1,7 +1,7 @@
-import type { Entry } from "../chat-memory.ts";
 import type { ViewOfOptions } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
+import type { Entry } from "../memory-entry.ts";
 import type { AnyMessage } from "../message-format.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { Draft } from "./draft.ts";

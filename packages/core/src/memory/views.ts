@@ -1,6 +1,6 @@
 import { abortSignal } from "../abort.ts";
-import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError, quoted } from "../errors.ts";
+import type { CalibrateOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import { such, worded, wrongOption } from "../option-checks.ts";

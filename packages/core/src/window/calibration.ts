@@ -1,5 +1,5 @@
-import type { CalibrateOptions } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
+import type { CalibrateOptions } from "../memory-call-options.ts";
 import { elsewhere, integer, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
