@@ -185,7 +185,7 @@ describe("two memories over one store, interleaved at every wait", () => {
         const ours = createChatMemory({ id: "m", store: delayed(store, wait) });
         const theirs = createChatMemory({ id: "m", store: delayed(store, wait) });
         const adds = Array.from({ length: added }, (_, index) => theirs.add(user(`new ${index}`)));
-        const compacted = ours.compact({ through: through, replacement: user("sum") });
+        const compacted = ours.compact({ through, replacement: user("sum") });
         await scheduler.waitFor(Promise.all([compacted, ...adds]));
         const expected = ["sum", ...Array.from({ length: added }, (_, index) => `new ${index}`)];
         expect(await texts(createChatMemory({ id: "m", store }))).toEqual(expected);
