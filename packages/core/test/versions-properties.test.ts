@@ -126,7 +126,7 @@ async function make(memory: Memory, { kind, place }: Act, model: Model, count: n
         ),
       );
     case "say": {
-      const [id = ""] = await memory.add(system(`system ${place % 3}`));
+      const [id] = await memory.add(system(`system ${place % 3}`));
       const { messages } = await memory.history({ ids: [id], branches: true });
       // One that stays where it was said; the prompt stands apart.
       if (messages[0]?.parent !== undefined && !model.parents.has(id)) model.add([id]);

@@ -76,7 +76,7 @@ describe("versions", () => {
 
   test("of a prompt there are none: it stands apart, and is no part of a branch", async () => {
     const memory = createChatMemory({ id: "m", store: inMemoryStore() });
-    const [prompt = ""] = await memory.add(system("one"), question("q1"), answer("a1"));
+    const [prompt] = await memory.add(system("one"), question("q1"), answer("a1"));
     await memory.instruct(system("two"));
     await memory.add(question("q2"));
     await edit(memory, "q2", question("q2'"));
@@ -203,7 +203,7 @@ describe("restore", () => {
   test("brings the settings and instructions of its branch back", async () => {
     const memory = createChatMemory({ id: "m", store: inMemoryStore(), systemMessages: "positioned" });
     await memory.add(system("prompt"), question("q1"));
-    const [late = ""] = await memory.add(system("it is late"), question("q2"));
+    const [late] = await memory.add(system("it is late"), question("q2"));
     await edit(memory, late, question("q2'"));
     await memory.restore(late);
     expect(await shown(memory)).toEqual(["prompt", "q1", "it is late", "q2"]);
@@ -271,6 +271,22 @@ describe("restore", () => {
     expect(await shown(memory)).toEqual(["q1", "a1", "q3'"]);
   });
 
+  test("notes the newest of the branches that have lost their first message, and no more than 20", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    for (let count = 0; count < 22; count++) {
+      await memory.add(question(`a${count}`));
+      await edit(memory, `a${count}`, question(`b${count}`), question(`c${count}`));
+      await memory.remove(`b${count}`, { only: true });
+    }
+    const { lost } = JSON.parse((await store.getMessages("m")).head ?? "{}");
+    expect(lost).toHaveLength(20);
+    expect(lost.at(-1)).toEqual({ seq: 66, parent: 63 });
+    const parents = async (reader: Memory) =>
+      (await reader.history({ branches: true, limit: 1000 })).messages.map(({ parent }) => parent);
+    expect(await parents(memory)).toEqual(await parents(createChatMemory({ id: "m", store })));
+  });
+
   test("follows no head that somebody has damaged in a circle", async () => {
     const store = inMemoryStore();
     const append = [1, 2, 7].map((seq) => {
@@ -302,7 +318,7 @@ describe("restore", () => {
       systemMessages: "positioned",
     });
     await memory.add(question("q1"));
-    const [late = ""] = await memory.add(system("it is late"));
+    const [late] = await memory.add(system("it is late"));
     await memory.add(question("q2"), question("q3"));
     await memory.add(
       entry(toolCall("c", "t", {}), { id: "call" }),
