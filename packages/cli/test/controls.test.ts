@@ -11,9 +11,10 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { replay } from "../src/index.ts";
-import { main } from "../src/main.ts";
 import { jsonLine, oneLine } from "../src/terminal/controls.ts";
 import { testFile, testFolder } from "./folder.ts";
+import { inProcess } from "./in-process.ts";
+import type { Ended } from "./process.ts";
 
 /** All of Unicode's controls, of direction too, and what ends a line. */
 const controls = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -29,28 +30,7 @@ const hostileName = (from: number): string =>
     .join("b")
     .replace(/[\0/]/g, "")}c`;
 
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...args: string[]): Promise<Ended> {
-  let [out, err] = ["", ""];
-  const status = await main(args, {
-    env: { NO_COLOR: "1" },
-    isTerminal: false,
-    columns: 140,
-    program: "",
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-  });
-  return { status, out, err };
-}
+const run = (...args: string[]): Promise<Ended> => inProcess(args, 140);
 
 function expectNeutral(text: string): void {
   const found = controls.filter((character) => character !== "\n" && text.includes(character));

@@ -21,16 +21,22 @@ const at = async (
   return { env: { [variable]: url, ...more }, stop };
 };
 
+/** Nothing but the folder of the project, which is removed. */
+const inItsFolder = async (env: NodeJS.ProcessEnv = {}): Promise<World> => ({
+  env,
+  stop: async () => undefined,
+});
+
 /** By the example's folder. */
 const worlds: Readonly<Record<string, () => Promise<World>>> = {
-  "ai-sdk-chat": async () => ({ env: {}, stop: async () => undefined }),
+  "ai-sdk-chat": inItsFolder,
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
-  "chat-route": async () => ({ env: {}, stop: async () => undefined }),
+  "chat-route": inItsFolder,
   dynamo: () => at("DYNAMO_URL", startDynamo()),
-  "google-adk": async () => ({ env: {}, stop: async () => undefined }),
-  langchain: async () => ({ env: {}, stop: async () => undefined }),
+  "google-adk": inItsFolder,
+  langchain: inItsFolder,
   mongo: () => at("MONGO_URL", startMongo()),
-  "openai-agents": async () => ({ env: {}, stop: async () => undefined }),
+  "openai-agents": inItsFolder,
   openai: async () => {
     const { env, stop } = await at("url", openaiServer(weatherBot, "key"));
     return { env: { OPENAI_BASE_URL: `${env.url}/v1`, OPENAI_API_KEY: "key" }, stop };
@@ -40,10 +46,9 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
     return { env: { DATABASE_URL: url }, stop: drop };
   },
   redis: () => at("REDIS_URL", startRedis()),
-  // In the folder of the project, which is removed.
-  sqlite: async () => ({ env: { CHAT_FILE: "chat.db" }, stop: async () => undefined }),
+  sqlite: () => inItsFolder({ CHAT_FILE: "chat.db" }),
   // No account of whoever runs this is used.
-  summarize: async () => ({ env: { MODEL: "" }, stop: async () => undefined }),
+  summarize: () => inItsFolder({ MODEL: "" }),
 };
 
 const programs = workspacePackages()

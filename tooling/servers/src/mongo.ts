@@ -277,8 +277,8 @@ async function initiate(hosts: readonly string[]): Promise<void> {
 }
 
 /**
- * Waits until a replica set has a primary, another one than `former`, and answers its host and port. Asks its members to be
- * it, since by themselves they wait until the time of the former is over.
+ * Waits until a replica set has a primary, another one than `former`, and answers its host and port. Asks one member
+ * after the other to be it, since by themselves they wait until the time of the former is over.
  */
 async function primaryOf(url: string, former?: string): Promise<string> {
   const hosts = hostsOf(url).split(",");
@@ -290,14 +290,18 @@ async function primaryOf(url: string, former?: string): Promise<string> {
       ).catch(() => undefined);
       if (hello?.isWritablePrimary && host !== former) return host;
     }
-    for (const host of hosts.filter((one) => one !== former)) {
-      await withClient(directly(host), (client) => client.db("admin").command({ replSetStepUp: 1 })).catch(
-        () => undefined,
-      );
-    }
+    for (const host of hosts) if (host !== former && (await stepsUp(host))) break;
     if (Date.now() > deadline) throw new Error(`the replica set ${hosts.join()} has no primary after 60 s`);
     await delay(50);
   }
+}
+
+/** Whether a member, asked to be the primary, was elected: another one that is asked then would be so in its place. */
+function stepsUp(host: string): Promise<boolean> {
+  return withClient(directly(host), (client) => client.db("admin").command({ replSetStepUp: 1 })).then(
+    () => true,
+    () => false,
+  );
 }
 
 function stepDown(): Promise<never> {

@@ -18,6 +18,11 @@ export function isBusy({ status }: Pick<Chat<ChatMessage>, "status">): boolean {
   return status === "submitted" || status === "streaming";
 }
 
+/** What a message says, as it was written. */
+export function textOf({ parts }: ChatMessage): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
 /** Shows what the server has, and follows an answer that is being made; nothing while this tab has one made. */
 export async function load(chat: Chat<ChatMessage>): Promise<MessagePage<ChatMessage> | undefined> {
   if (isBusy(chat)) return undefined;

@@ -1,5 +1,6 @@
 import { getToolName, isToolUIPart } from "ai";
 import { useState } from "react";
+import { textOf } from "./chats.ts";
 import type { ChatMessage } from "./transport.ts";
 
 interface Props {
@@ -66,7 +67,7 @@ export function Message(props: Props) {
           </span>
         )}
         {role === "user" ? (
-          <button type="button" disabled={isBusy} onClick={() => setEdited(textOf(parts))}>
+          <button type="button" disabled={isBusy} onClick={() => setEdited(textOf(message))}>
             Edit
           </button>
         ) : (
@@ -132,8 +133,4 @@ function resultOf(part: Extract<Part, { toolCallId: string }>): string {
   if (part.state === "output-available") return String(part.output);
   if (part.state === "output-error") return part.errorText;
   return part.state === "output-denied" ? "Denied." : "…";
-}
-
-function textOf(parts: readonly Part[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

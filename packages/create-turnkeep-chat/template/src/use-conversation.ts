@@ -1,7 +1,7 @@
 import { type Chat, useChat } from "@ai-sdk/react";
 import type { MessagePage } from "@turnkeep/ai-sdk/client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { load } from "./chats.ts";
+import { load, textOf } from "./chats.ts";
 import { onOtherTabs, tellTabs } from "./tabs.ts";
 import { type ChatMessage, transport } from "./transport.ts";
 
@@ -97,10 +97,6 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
       void recover();
     },
   };
-}
-
-function textOf({ parts }: ChatMessage): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
 function isSame(one: ChatMessage, other: ChatMessage): boolean {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { closingLine, none, sum } from "./counts.mjs";
-import { execute } from "./execute.mjs";
+import { buildStep } from "./build-step.mjs";
+import { closingLine, none } from "./counts.mjs";
 import { installStep } from "./install-step.mjs";
 import { runSteps } from "./steps.mjs";
 import { runVitest } from "./test-step.mjs";
@@ -16,12 +16,10 @@ export async function browserCommand(print) {
   let counts = none;
   /** @type {NodeJS.ProcessEnv} */
   const env = {};
-  const turbo = join(root, "node_modules", ".bin", "turbo");
-  const build = ["run", "build", "--filter=./packages/*", "--output-logs=errors-only"];
   const failed = await runSteps(
     [
       installStep(env),
-      { name: "build", needs: ["install"], run: () => execute(turbo, build, { cwd: root, env }) },
+      buildStep(env, "./packages/*"),
       {
         name: "a chat in a browser",
         needs: ["install", "build"],
@@ -29,8 +27,8 @@ export async function browserCommand(print) {
           runVitest(join(root, "tooling/checks"), {
             env,
             config: "vitest.browser.config.ts",
-            onCounts: (more) => {
-              counts = sum(counts, more);
+            onCounts: (counted) => {
+              counts = counted;
             },
           }),
       },

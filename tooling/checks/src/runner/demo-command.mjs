@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { buildStep } from "./build-step.mjs";
 import { endWithThis } from "./children.mjs";
-import { execute } from "./execute.mjs";
 import { installStep } from "./install-step.mjs";
 import { runSteps } from "./steps.mjs";
 import { root } from "./workspace.mjs";
@@ -17,21 +17,7 @@ import { root } from "./workspace.mjs";
 export async function demoCommand(args, print) {
   /** @type {NodeJS.ProcessEnv} */
   const env = {};
-  const failed = await runSteps(
-    [
-      installStep(env),
-      {
-        name: "build",
-        needs: ["install"],
-        run: () => {
-          const turbo = join(root, "node_modules", ".bin", "turbo");
-          const task = ["run", "build", "--filter=turnkeep", "--output-logs=errors-only"];
-          return execute(turbo, task, { cwd: root, env });
-        },
-      },
-    ],
-    print,
-  );
+  const failed = await runSteps([installStep(env), buildStep(env, "turnkeep")], print);
   if (failed.length > 0) return 1;
   // Relative files among the arguments are meant from where the command was typed.
   const cwd = process.env.INIT_CWD ?? process.cwd();

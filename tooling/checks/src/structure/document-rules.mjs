@@ -1,9 +1,10 @@
 import { posix } from "node:path";
 import { storesTable, tableIn } from "../documents/stores-table.mjs";
-import { pageOf } from "./tree.mjs";
+import { pageOf, publicPackages } from "./tree.mjs";
 
 const list = "docs/stores.json";
 const readme = "README.md";
+const index = "llms.txt";
 const fence = /^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm;
 
 /** What a harness must have offered to the kit: without it, data that is lost, revived or left behind is not seen. */
@@ -39,17 +40,12 @@ export function storesAreListed(tree) {
  * @type {import("./tree.mjs").Rule}
  */
 export function documentsAreListed(tree) {
-  const list = "llms.txt";
-  if (!tree.files.includes(list)) return [`There is no ${list}.`];
-  const readmes = new Set(
-    tree.packages
-      .filter(({ manifest }) => manifest.private !== true)
-      .map(({ folder }) => `${folder}/README.md`),
-  );
-  const text = tree.read(list);
+  if (!tree.files.includes(index)) return [`There is no ${index}.`];
+  const readmes = new Set(publicPackages(tree).map(({ folder }) => `${folder}/README.md`));
+  const text = tree.read(index);
   return tree.files
     .filter((file) => (/^docs\/[^/]+\.md$/.test(file) || readmes.has(file)) && !text.includes(`](${file})`))
-    .map((file) => `${list} does not list ${file}.`);
+    .map((file) => `${index} does not list ${file}.`);
 }
 
 /**

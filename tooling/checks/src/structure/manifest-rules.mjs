@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { pageOf } from "./tree.mjs";
+import { pageOf, publicPackages } from "./tree.mjs";
 
 /**
  * Every public package says what it is and ships no path to its sources.
@@ -7,33 +7,29 @@ import { pageOf } from "./tree.mjs";
  * @type {import("./tree.mjs").Rule}
  */
 export function publicPackagesAreComplete(tree) {
-  return tree.packages
-    .filter(({ manifest }) => manifest.private !== true)
-    .flatMap(({ folder, manifest }) => {
-      const at = `${folder}/package.json`;
-      const published = manifest.publishConfig?.exports;
-      /** @type {[holds: boolean, complaint: string][]} */
-      const checks = [
-        [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
-        [tree.files.includes(`${folder}/AGENTS.md`), `${folder} has no AGENTS.md for those who use it.`],
-        [manifest.license === "MIT", `${at} does not say "license": "MIT".`],
-        [typeof manifest.description === "string", `${at} has no description.`],
-        [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
-        [manifest.sideEffects === false, `${at} does not say "sideEffects": false.`],
-        [manifest.engines?.node === ">=20.19", `${at} does not say "engines": { "node": ">=20.19" }.`],
-        [Array.isArray(manifest.files), `${at} does not list the "files" that it ships.`],
-        [hasSources(manifest.exports), `${at} has an export without the condition "source".`],
-        [
-          isDeepStrictEqual(published, withoutSources(manifest.exports)),
-          `${at}: publishConfig.exports must be exports without the condition "source".`,
-        ],
-        [
-          leadsOldResolutionThere(manifest.publishConfig),
-          `${at}: publishConfig.main, types and typesVersions must lead where its exports do, for TypeScript 5 with "module": "commonjs".`,
-        ],
-      ];
-      return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);
-    });
+  return complaintsOf(publicPackages(tree), ({ folder, manifest }) => {
+    const at = `${folder}/package.json`;
+    const published = manifest.publishConfig?.exports;
+    return [
+      [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
+      [tree.files.includes(`${folder}/AGENTS.md`), `${folder} has no AGENTS.md for those who use it.`],
+      [manifest.license === "MIT", `${at} does not say "license": "MIT".`],
+      [typeof manifest.description === "string", `${at} has no description.`],
+      [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
+      [manifest.sideEffects === false, `${at} does not say "sideEffects": false.`],
+      [manifest.engines?.node === ">=20.19", `${at} does not say "engines": { "node": ">=20.19" }.`],
+      [Array.isArray(manifest.files), `${at} does not list the "files" that it ships.`],
+      [hasSources(manifest.exports), `${at} has an export without the condition "source".`],
+      [
+        isDeepStrictEqual(published, withoutSources(manifest.exports)),
+        `${at}: publishConfig.exports must be exports without the condition "source".`,
+      ],
+      [
+        leadsOldResolutionThere(manifest.publishConfig),
+        `${at}: publishConfig.main, types and typesVersions must lead where its exports do, for TypeScript 5 with "module": "commonjs".`,
+      ],
+    ];
+  });
 }
 
 /**
@@ -45,26 +41,38 @@ export function publicPackagesAreComplete(tree) {
 export function publicPackagesAreFound(tree) {
   const { repository } = tree.manifest;
   const page = pageOf(tree);
-  return tree.packages
-    .filter(({ manifest }) => manifest.private !== true)
-    .flatMap(({ folder, manifest }) => {
-      const at = `${folder}/package.json`;
-      const own = { ...repository, directory: folder };
-      const home = `${page}/tree/main/${folder}#readme`;
-      const shipped = ["README.md", "AGENTS.md", "CHANGELOG.md"];
-      /** @type {[holds: boolean, complaint: string][]} */
-      const checks = [
-        [isDeepStrictEqual(manifest.repository, own), `${at}: repository must be ${JSON.stringify(own)}.`],
-        [manifest.homepage === home, `${at}: homepage must be ${home}.`],
-        [manifest.bugs === `${page}/issues`, `${at}: bugs must be ${page}/issues.`],
-        [manifest.keywords?.length >= 3, `${at} has no three keywords by which it is found.`],
-        [
-          shipped.every((file) => manifest.files?.includes(file)),
-          `${at}: files must hold ${shipped.join(", ")}.`,
-        ],
-      ];
-      return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);
-    });
+  const shipped = ["README.md", "AGENTS.md", "CHANGELOG.md"];
+  return complaintsOf(publicPackages(tree), ({ folder, manifest }) => {
+    const at = `${folder}/package.json`;
+    const own = { ...repository, directory: folder };
+    const home = `${page}/tree/main/${folder}#readme`;
+    return [
+      [isDeepStrictEqual(manifest.repository, own), `${at}: repository must be ${JSON.stringify(own)}.`],
+      [manifest.homepage === home, `${at}: homepage must be ${home}.`],
+      [manifest.bugs === `${page}/issues`, `${at}: bugs must be ${page}/issues.`],
+      [manifest.keywords?.length >= 3, `${at} has no three keywords by which it is found.`],
+      [
+        shipped.every((file) => manifest.files?.includes(file)),
+        `${at}: files must hold ${shipped.join(", ")}.`,
+      ],
+    ];
+  });
+}
+
+/**
+ * @typedef {import("../runner/workspace.mjs").WorkspacePackage} WorkspacePackage
+ */
+
+/**
+ * @param {readonly WorkspacePackage[]} packages
+ * @param {(package_: WorkspacePackage) => [holds: boolean, complaint: string][]} check
+ */
+function complaintsOf(packages, check) {
+  return packages.flatMap((package_) =>
+    check(package_)
+      .filter(([holds]) => !holds)
+      .map(([, complaint]) => complaint),
+  );
 }
 
 /**

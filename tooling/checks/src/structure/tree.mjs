@@ -65,6 +65,15 @@ export function pageOf(tree) {
   return String(tree.manifest.repository?.url).replace(/^git\+|\.git$/g, "");
 }
 
+/**
+ * The packages that are published.
+ *
+ * @param {Tree} tree
+ */
+export function publicPackages(tree) {
+  return tree.packages.filter(({ manifest }) => manifest.private !== true);
+}
+
 /** @param {string} top */
 function filesOfGit(top) {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
