@@ -122,7 +122,7 @@ export class TurnkeepSession
     const ids = await (changed.size === 0
       ? this.memory.transaction((transaction) => transaction.add(...added), boundTo(run))
       : this.#change(async (transaction) => {
-          rewrite(transaction, await recordOf(this.memory), changed);
+          await this.#rewrite(transaction, changed);
           return transaction.add(...added);
         }, run));
     settle(ids);
@@ -197,7 +197,7 @@ export class TurnkeepSession
         return [];
       }
       if (asked.type === "replace_suffix") await this.#takeBack(transaction, asked.expectedSuffix);
-      rewrite(transaction, await recordOf(this.memory, changed.size === 0 ? 0 : undefined), changed);
+      await this.#rewrite(transaction, changed);
       const ids = transaction.add(...added);
       transaction.add(mark);
       transaction.rewind(id);
@@ -217,6 +217,10 @@ export class TurnkeepSession
       throw new SuffixMismatch();
     const [first] = newest;
     if (first !== undefined) transaction.rewind(first.id);
+  }
+
+  async #rewrite(transaction: Transaction, changed: Handed["changed"]): Promise<void> {
+    if (changed.size > 0) rewrite(transaction, await recordOf(this.memory), changed);
   }
 
   /** Stores what the run has said since its last model call. */
@@ -252,19 +256,14 @@ export class TurnkeepSession
   ): Handed & { readonly run: Run | undefined } {
     const run = this.#runs.handing(items, context);
     if (run === undefined) return { run, added: items, changed: new Map(), settle: () => undefined };
-    const handed = run.handed(items);
-    return { run, ...handed };
+    return { run, ...run.handed(items) };
   }
 
-  /** Makes a change that holds for one state of the conversation alone: again where somebody else wrote first. */
+  /** Makes a change that holds for the state alone that it has read: again where somebody else wrote first. */
   async #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.memory.transaction(async (transaction) => {
-          // What is read after this is of this state, or the commit fails.
-          await transaction.entries();
-          return make(transaction);
-        }, boundTo(run));
+        return await this.memory.transaction(make, { ...boundTo(run), onConflict: "throw" });
       } catch (error) {
         const isLost = isTurnkeepError(error, "VERSION_CONFLICT") && !(error instanceof SuffixMismatch);
         if (!isLost || attempt === mostAttempts) throw error;

@@ -1,5 +1,6 @@
 import type { AgentInputItem } from "@openai/agents-core";
 import type { Anchor } from "@turnkeep/core";
+import { append } from "@turnkeep/core/format-kit";
 import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
 import type { Recorded } from "./record.ts";
 
@@ -84,17 +85,16 @@ export class Run {
       this.#own.add(id);
       this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
       this.held.set(id, item);
-      this.#kept.set(key, [...(this.#kept.get(key) ?? []), { id, text: textOf(item) }]);
+      append(this.#kept, key, { id, text: textOf(item) });
     });
   }
 
   /** Remembers what was handed over, which the next model call's input may hold. */
   give(items: readonly AgentInputItem[], ids: readonly string[]): void {
     items.forEach((item, at) => {
-      const key = keyOf(item);
       const id = ids[at] as string;
       this.#own.add(id);
-      this.#given.set(key, [...(this.#given.get(key) ?? []), id]);
+      append(this.#given, keyOf(item), id);
     });
   }
 
@@ -159,9 +159,8 @@ export class Run {
   }
 
   #wasGiven(item: AgentInputItem): boolean {
-    const [id, ...others] = this.#given.get(keyOf(item)) ?? [];
+    const id = this.#given.get(keyOf(item))?.shift();
     if (id === undefined) return false;
-    this.#given.set(keyOf(item), others);
     this.#ids.set(item, id);
     return true;
   }
