@@ -11,11 +11,10 @@ import {
   type ChatMemories,
   type ChatMemory,
   equalContent,
-  isTurnkeepError,
   type MemoryTransaction,
   type TransactionOptions,
 } from "@turnkeep/core";
-import { quoted, TurnkeepError } from "@turnkeep/core/store-kit";
+import { despiteConflicts, quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { memoryOf } from "./memory-of.ts";
 import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
@@ -38,9 +37,6 @@ export interface TurnkeepSessionOptions {
 }
 
 type Transaction = MemoryTransaction<AgentInputItem>;
-
-/** How often a change is made again where somebody else wrote first. */
-const mostAttempts = 8;
 
 /**
  * A session of the OpenAI Agents SDK over a Turnkeep memory. It is a record: `getItems` returns everything that was said and
@@ -196,27 +192,27 @@ export class TurnkeepSession
         checkApplied(applied.message, mark.message, operationId);
         return [];
       }
-      if (asked.type === "replace_suffix") await this.#takeBack(transaction, asked.expectedSuffix);
+      if (asked.type === "replace_suffix" && !(await this.#takeBack(transaction, asked.expectedSuffix))) {
+        return undefined;
+      }
       await this.#rewrite(transaction, changed);
       const ids = transaction.add(...added);
       transaction.add(mark);
       transaction.rewind(id);
       return ids;
     }, run);
+    if (ids === undefined) throw suffixMismatch();
     settle(ids);
   }
 
-  async #takeBack(transaction: Transaction, suffix: readonly AgentInputItem[]): Promise<void> {
+  /** Answers whether the history ended with it. */
+  async #takeBack(transaction: Transaction, suffix: readonly AgentInputItem[]): Promise<boolean> {
     const newest = await recordOf(this.memory, suffix.length);
-    if (
-      !equalContent(
-        newest.map(({ message }) => message),
-        suffix,
-      )
-    )
-      throw new SuffixMismatch();
+    const items = newest.map(({ message }) => message);
+    if (!equalContent(items, suffix)) return false;
     const [first] = newest;
     if (first !== undefined) transaction.rewind(first.id);
+    return true;
   }
 
   async #rewrite(transaction: Transaction, changed: Handed["changed"]): Promise<void> {
@@ -260,15 +256,9 @@ export class TurnkeepSession
   }
 
   /** Makes a change that holds for the state alone that it has read: again where somebody else wrote first. */
-  async #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.memory.transaction(make, { ...boundTo(run), onConflict: "throw" });
-      } catch (error) {
-        const isLost = isTurnkeepError(error, "VERSION_CONFLICT") && !(error instanceof SuffixMismatch);
-        if (!isLost || attempt === mostAttempts) throw error;
-      }
-    }
+  #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
+    const options = { ...boundTo(run), onConflict: "throw" } as const;
+    return despiteConflicts(() => this.memory.transaction(make, options));
   }
 }
 
@@ -277,13 +267,11 @@ function boundTo(run: Run | undefined): TransactionOptions {
   return run?.anchor === undefined ? {} : { mustExist: run.anchor };
 }
 
-class SuffixMismatch extends TurnkeepError {
-  constructor() {
-    super(
-      "VERSION_CONFLICT",
-      "The history does not end with the suffix that is to be replaced: somebody has changed it since. Read it again.",
-    );
-  }
+function suffixMismatch(): TurnkeepError {
+  return new TurnkeepError(
+    "VERSION_CONFLICT",
+    "The history does not end with the suffix that is to be replaced: somebody has changed it since. Read it again.",
+  );
 }
 
 function checkApplied(applied: AgentInputItem, asked: AgentInputItem, operationId: string): void {
