@@ -32,8 +32,8 @@ const format = derived<Event>(visitEvent, {
  * that ADK's own database holds, so an object of a class comes back as the plain data that JSON makes of it. Read again,
  * each is what `isEvent` recognises.
  *
- * Its `encode` throws `INVALID_MESSAGE` for what is no event, a content without parts that is no answer of the model, and
- * a call or response without the function's name.
+ * Its `encode` throws `INVALID_MESSAGE` for what is no event, content of another role than `user` and `model`, parts that are
+ * no list of objects, and a call or response without the function's name.
  *
  * @example
  * ```ts
