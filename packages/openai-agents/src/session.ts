@@ -20,8 +20,8 @@ import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
 import { recordOf } from "./session/record.ts";
 import { rewrite } from "./session/rewrite.ts";
-import type { Handed, Run } from "./session/run.ts";
-import { type AnyContext, Runs } from "./session/runs.ts";
+import type { AnyContext, Handed, Run } from "./session/run.ts";
+import { Runs } from "./session/runs.ts";
 
 /** Which conversation a {@link TurnkeepSession} is of. */
 export interface TurnkeepSessionOptions {

@@ -527,6 +527,23 @@ it("stores nothing twice where a filter of the application's own calls the hook,
   }
 });
 
+it("stores what the application adds in a run of which a filter has copied all items by then", async () => {
+  const session = sessionOf();
+  const question: AgentInputItem = { role: "user", content: "Two" };
+  await session.addItems([{ role: "user", content: "One" }]);
+  const runContext = new RunContext({ user: "ann" });
+  const input = [...(await session.getItems(undefined, runContext)), question];
+  const ask = (items: AgentInputItem[]) =>
+    session.modelInput({ modelData: { input: items }, agent: {} as never, context: runContext.context });
+  await ask(input);
+  await ask(structuredClone(input));
+  await session.addItems([question]);
+  const said = ["user: One", "user: Two", "user: Two"];
+  expect(await recorded(session)).toEqual(said);
+  await session.addItems([question, saying("Done.")], runContext);
+  expect(await recorded(session)).toEqual([...said, "assistant: Done."]);
+});
+
 it("stores nothing twice where a session around it passes no context on", async () => {
   const inner = sessionOf();
   const session: Session = {

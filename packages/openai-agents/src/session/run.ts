@@ -1,8 +1,11 @@
-import type { AgentInputItem } from "@openai/agents-core";
+import type { AgentInputItem, RunContext } from "@openai/agents-core";
 import type { Anchor } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
 import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
 import type { Recorded } from "./record.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a run's context is of whatever type the application's is
+export type AnyContext = RunContext<any>;
 
 interface Known {
   readonly id: string;
@@ -22,6 +25,8 @@ export interface Handed {
 
 /** One run of the SDK: what of its items is stored. */
 export class Run {
+  /** What its calls of the session carry, as far as it is known. */
+  readonly context: AnyContext | undefined;
   /** Whether it has read without a context, as where a session around this one passes none on. */
   readonly isBare: boolean;
   /** Bound to the conversation that the run began in. */
@@ -43,7 +48,8 @@ export class Run {
   /** What was handed over, and may yet come in the input of a model call. */
   readonly #given: Map<string, string[]> = new Map();
 
-  constructor(isBare = false) {
+  constructor(context?: AnyContext, isBare = false) {
+    this.context = context;
     this.isBare = isBare;
   }
 
