@@ -544,15 +544,36 @@ it("stores what the application adds in a run of which a filter has copied all i
   expect(await recorded(session)).toEqual([...said, "assistant: Done."]);
 });
 
-it("stores nothing twice where a session around it passes no context on", async () => {
-  const inner = sessionOf();
-  const session: Session = {
+/** A session around another, which passes no context on. */
+function around(inner: Session): Session {
+  return {
     getSessionId: () => inner.getSessionId(),
     getItems: (limit) => inner.getItems(limit),
     addItems: (items) => inner.addItems(items),
     popItem: () => inner.popItem(),
     clearSession: () => inner.clearSession(),
   };
+}
+
+it("goes on where a session around it, which passes no context on, clears to put other items in", async () => {
+  for (const before of [true, false]) {
+    const inner = sessionOf();
+    const session = around(inner);
+    if (before) await run(worker().agent, "Before.", { session, callModelInputFilter: inner.modelInput });
+    const compacting = toolOf("compacting", async () => {
+      const items = await inner.getItems();
+      await session.clearSession();
+      await session.addItems(items);
+    });
+    const agent = agentOf(modelOf([calling("compacting")], [saying("Done.")]), compacting);
+    await run(agent, "Do it.", { session, callModelInputFilter: inner.modelInput });
+    expect((await recorded(inner)).at(-1)).toBe("assistant: Done.");
+  }
+});
+
+it("stores nothing twice where a session around it passes no context on", async () => {
+  const inner = sessionOf();
+  const session = around(inner);
   for (const question of ["One", "Two"]) {
     await run(worker().agent, question, { session, callModelInputFilter: inner.modelInput });
   }
