@@ -1,8 +1,7 @@
 import { type ChatMemories, type ChatMemory, entry, type HistoryMessage } from "@turnkeep/core";
-import { type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
+import { despiteConflicts, type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateId, type UIMessage } from "ai";
 import { changeTo } from "./chat-store/change.ts";
-import { despiteConflicts } from "./conflicts.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Options of {@link chatStore}. */

@@ -9,6 +9,7 @@
 
 export { abortSignal, onAbort, throwIfAborted } from "./abort.ts";
 export { CallQueue } from "./call-queue.ts";
+export { despiteConflicts } from "./despite-conflicts.ts";
 export {
   conflictError,
   corruptError,

@@ -1,4 +1,5 @@
 import type { LlmRequest } from "@google/adk";
+import { append } from "@turnkeep/core/format-kit";
 
 type Contents = LlmRequest["contents"];
 
@@ -41,10 +42,6 @@ function sameAtEnd(now: readonly string[], before: readonly string[], atStart: n
 /** Where each of those shown stands among all, the last of equal ones first: a window shows the end. */
 function placesOf(shown: readonly string[], all: readonly string[]): (number | undefined)[] {
   const free = new Map<string, number[]>();
-  for (const [place, text] of all.entries()) {
-    const places = free.get(text);
-    if (places === undefined) free.set(text, [place]);
-    else places.push(place);
-  }
+  for (const [place, text] of all.entries()) append(free, text, place);
   return shown.map((_, at) => free.get(shown.at(-1 - at) as string)?.pop()).reverse();
 }

@@ -1,19 +1,10 @@
 import { type Event, isCompactedEvent } from "@google/adk";
-import {
-  type CallPlace,
-  equalContent,
-  type MessageFormat,
-  type Role,
-  type ToolCallRef,
-} from "@turnkeep/core";
-import { checkedCodec, derived, type Visit, withMember } from "@turnkeep/core/format-kit";
+import type { CallPlace, MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
+import { derived, type Visit, withMember } from "@turnkeep/core/format-kit";
 import { type GeminiContent, geminiFormat } from "@turnkeep/formats/gemini";
 import { eventOf, plainEvent } from "./events.ts";
 import { checkEvent } from "./format/check.ts";
 
-const name = "google-adk-events";
-const version = 1;
-const codec = checkedCodec<Event>(name, version, checkEvent);
 const visitContent = geminiFormat.visit as Visit<GeminiContent>;
 
 /** A model reads an event's content. What an event does beside it, such as setting a state, is not shown. */
@@ -25,17 +16,14 @@ const visitEvent: Visit<Event> = (event, at) => {
   return visited && withMember(event, "content", visited);
 };
 
-const visited: MessageFormat<Event> = derived<Event>(visitEvent, {
-  name,
-  version,
+const format = derived<Event>(visitEvent, {
+  name: "google-adk-events",
+  version: 1,
   role,
   interruptedResults,
   textMessage: (role, text) => made(`text ${role}`, geminiFormat.textMessage?.(role, text) as GeminiContent),
   joined,
   resultsFirst: (event) => withContent(event, (content) => geminiFormat.resultsFirst?.(content) ?? content),
-  equals: (a, b) => equalContent(plainEvent(a), plainEvent(b)),
-  encode: (event) => codec.encode(plainEvent(event)),
-  decode: (text) => eventOf(codec.decode(text)),
   check: checkEvent,
 });
 
@@ -44,8 +32,8 @@ const visited: MessageFormat<Event> = derived<Event>(visitEvent, {
  * that ADK's own database holds, so an object of a class comes back as the plain data that JSON makes of it. Read again,
  * each is what `isEvent` recognises.
  *
- * Its `encode` throws `INVALID_MESSAGE` for what is no event, a content without parts that is no answer of the model, and
- * a call or response without the function's name.
+ * Its `encode` throws `INVALID_MESSAGE` for what is no event, content of another role than `user` and `model`, parts that are
+ * no list of objects, and a call or response without the function's name.
  *
  * @example
  * ```ts
@@ -58,14 +46,20 @@ const visited: MessageFormat<Event> = derived<Event>(visitEvent, {
  * const events = await memory.messages(); // Event[]
  * ```
  */
-export const adkFormat: MessageFormat<Event> = { ...visited, renameCalls };
+export const adkFormat: MessageFormat<Event> = {
+  ...format,
+  renameCalls,
+  equals: (a, b) => format.equals(plainEvent(a), plainEvent(b)),
+  encode: (event) => format.encode(plainEvent(event)),
+  decode: (text) => eventOf(format.decode(text)),
+};
 
 /** An event names those of its calls that take long once more. */
 function renameCalls(event: Event, rename: (id: string, of?: CallPlace) => string): Event {
-  const renamed = visited.renameCalls?.(event, rename) ?? event;
+  const renamed = format.renameCalls?.(event, rename) ?? event;
   if (renamed === event || (event.longRunningToolIds ?? []).length === 0) return renamed;
-  const calls = visited.toolCalls(renamed);
-  const ids = new Map(visited.toolCalls(event).map(({ id }, at) => [id, calls[at]?.id ?? id]));
+  const calls = format.toolCalls(renamed);
+  const ids = new Map(format.toolCalls(event).map(({ id }, at) => [id, calls[at]?.id ?? id]));
   return { ...renamed, longRunningToolIds: (event.longRunningToolIds ?? []).map((id) => ids.get(id) ?? id) };
 }
 

@@ -65,9 +65,9 @@ export class TurnkeepPlugin extends BasePlugin {
   /** Errors: `INVALID_OPTION`. */
   constructor(options: TurnkeepPluginOptions) {
     super("turnkeep");
-    takeOptions("TurnkeepPlugin's options", fields, options);
-    this.#sessions = options.sessionService;
-    this.#profile = options.profile;
+    const { sessionService, profile } = takeOptions("TurnkeepPlugin's options", fields, options);
+    this.#sessions = sessionService;
+    this.#profile = profile;
   }
 
   override async beforeModelCallback(request: {

@@ -26,7 +26,7 @@ import {
   TurnkeepError,
 } from "@turnkeep/core";
 import { invalidMessage } from "@turnkeep/core/format-kit";
-import { invalidOption, wrongOption } from "@turnkeep/core/store-kit";
+import { CallQueue, invalidOption, wrongOption } from "@turnkeep/core/store-kit";
 import { stateEvent } from "./events.ts";
 import { adkFormat } from "./format.ts";
 import { memoryId, memoryOf } from "./keys.ts";
@@ -79,7 +79,8 @@ export class TurnkeepSessionService extends BaseSessionService {
   readonly memories: ChatMemories<Event>;
   readonly #shared: SharedState;
   readonly #known: WeakMap<Session, Known> = new WeakMap();
-  readonly #appending: WeakMap<Session, Promise<unknown>> = new WeakMap();
+  /** Nodes of a workflow append to one session at once: the second goes on from what the first has made of it. */
+  readonly #queues: WeakMap<Session, CallQueue> = new WeakMap();
 
   /** Reads nothing yet. Errors: `INVALID_OPTION`, also for a `profile`, which is an option of `TurnkeepPlugin`. */
   constructor(options: TurnkeepSessionServiceOptions) {
@@ -155,14 +156,9 @@ export class TurnkeepSessionService extends BaseSessionService {
    */
   override async appendEvent({ session, event }: AppendEventRequest): Promise<Event> {
     if (event.partial) return event;
-    // Nodes of a workflow append to one session at once: the second goes on from what the first has made of it.
-    const append = () => this.#append(session, trimTempDeltaState(event));
-    const appended = Promise.resolve(this.#appending.get(session)).then(append);
-    this.#appending.set(
-      session,
-      appended.catch(() => undefined),
-    );
-    return appended;
+    const queue = this.#queues.get(session) ?? new CallQueue();
+    this.#queues.set(session, queue);
+    return queue.run(() => this.#append(session, trimTempDeltaState(event)));
   }
 
   async #append(session: Session, event: Event): Promise<Event> {

@@ -1,5 +1,6 @@
 import { type Event, State } from "@google/adk";
-import { type ChatMemories, type ChatMemory, isTurnkeepError } from "@turnkeep/core";
+import type { ChatMemories, ChatMemory } from "@turnkeep/core";
+import { despiteConflicts } from "@turnkeep/core/store-kit";
 import { stateEvent } from "./events.ts";
 import { memoryOf, type Names } from "./keys.ts";
 
@@ -78,14 +79,8 @@ function merge(memory: ChatMemory<Event>, delta: Values): Promise<void> {
  * Of two who read and write at once, the second does it again, so that what both have set is there. It ends: each time,
  * somebody else is done.
  */
-export async function untilAlone(change: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await change();
-    } catch (error) {
-      if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-    }
-  }
+export function untilAlone(change: () => Promise<void>): Promise<void> {
+  return despiteConflicts(change, Number.POSITIVE_INFINITY);
 }
 
 /** A copy, which may be changed and handed out. */

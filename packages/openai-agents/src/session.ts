@@ -11,18 +11,17 @@ import {
   type ChatMemories,
   type ChatMemory,
   equalContent,
-  isTurnkeepError,
   type MemoryTransaction,
   type TransactionOptions,
 } from "@turnkeep/core";
-import { quoted, TurnkeepError } from "@turnkeep/core/store-kit";
+import { despiteConflicts, quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { memoryOf } from "./memory-of.ts";
 import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
 import { recordOf } from "./session/record.ts";
 import { rewrite } from "./session/rewrite.ts";
-import type { Handed, Run } from "./session/run.ts";
-import { type AnyContext, Runs } from "./session/runs.ts";
+import type { AnyContext, Handed, Run } from "./session/run.ts";
+import { Runs } from "./session/runs.ts";
 
 /** Which conversation a {@link TurnkeepSession} is of. */
 export interface TurnkeepSessionOptions {
@@ -38,9 +37,6 @@ export interface TurnkeepSessionOptions {
 }
 
 type Transaction = MemoryTransaction<AgentInputItem>;
-
-/** How often a change is made again where somebody else wrote first. */
-const mostAttempts = 8;
 
 /**
  * A session of the OpenAI Agents SDK over a Turnkeep memory. It is a record: `getItems` returns everything that was said and
@@ -122,7 +118,7 @@ export class TurnkeepSession
     const ids = await (changed.size === 0
       ? this.memory.transaction((transaction) => transaction.add(...added), boundTo(run))
       : this.#change(async (transaction) => {
-          rewrite(transaction, await recordOf(this.memory), changed);
+          await this.#rewrite(transaction, changed);
           return transaction.add(...added);
         }, run));
     settle(ids);
@@ -196,27 +192,31 @@ export class TurnkeepSession
         checkApplied(applied.message, mark.message, operationId);
         return [];
       }
-      if (asked.type === "replace_suffix") await this.#takeBack(transaction, asked.expectedSuffix);
-      rewrite(transaction, await recordOf(this.memory, changed.size === 0 ? 0 : undefined), changed);
+      if (asked.type === "replace_suffix" && !(await this.#takeBack(transaction, asked.expectedSuffix))) {
+        return undefined;
+      }
+      await this.#rewrite(transaction, changed);
       const ids = transaction.add(...added);
       transaction.add(mark);
       transaction.rewind(id);
       return ids;
     }, run);
+    if (ids === undefined) throw suffixMismatch();
     settle(ids);
   }
 
-  async #takeBack(transaction: Transaction, suffix: readonly AgentInputItem[]): Promise<void> {
+  /** Answers whether the history ended with it. */
+  async #takeBack(transaction: Transaction, suffix: readonly AgentInputItem[]): Promise<boolean> {
     const newest = await recordOf(this.memory, suffix.length);
-    if (
-      !equalContent(
-        newest.map(({ message }) => message),
-        suffix,
-      )
-    )
-      throw new SuffixMismatch();
+    const items = newest.map(({ message }) => message);
+    if (!equalContent(items, suffix)) return false;
     const [first] = newest;
     if (first !== undefined) transaction.rewind(first.id);
+    return true;
+  }
+
+  async #rewrite(transaction: Transaction, changed: Handed["changed"]): Promise<void> {
+    if (changed.size > 0) rewrite(transaction, await recordOf(this.memory), changed);
   }
 
   /** Stores what the run has said since its last model call. */
@@ -252,24 +252,13 @@ export class TurnkeepSession
   ): Handed & { readonly run: Run | undefined } {
     const run = this.#runs.handing(items, context);
     if (run === undefined) return { run, added: items, changed: new Map(), settle: () => undefined };
-    const handed = run.handed(items);
-    return { run, ...handed };
+    return { run, ...run.handed(items) };
   }
 
-  /** Makes a change that holds for one state of the conversation alone: again where somebody else wrote first. */
-  async #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.memory.transaction(async (transaction) => {
-          // What is read after this is of this state, or the commit fails.
-          await transaction.entries();
-          return make(transaction);
-        }, boundTo(run));
-      } catch (error) {
-        const isLost = isTurnkeepError(error, "VERSION_CONFLICT") && !(error instanceof SuffixMismatch);
-        if (!isLost || attempt === mostAttempts) throw error;
-      }
-    }
+  /** Makes a change that holds for the state alone that it has read: again where somebody else wrote first. */
+  #change<T>(make: (transaction: Transaction) => Promise<T>, run?: Run): Promise<T> {
+    const options = { ...boundTo(run), onConflict: "throw" } as const;
+    return despiteConflicts(() => this.memory.transaction(make, options));
   }
 }
 
@@ -278,13 +267,11 @@ function boundTo(run: Run | undefined): TransactionOptions {
   return run?.anchor === undefined ? {} : { mustExist: run.anchor };
 }
 
-class SuffixMismatch extends TurnkeepError {
-  constructor() {
-    super(
-      "VERSION_CONFLICT",
-      "The history does not end with the suffix that is to be replaced: somebody has changed it since. Read it again.",
-    );
-  }
+function suffixMismatch(): TurnkeepError {
+  return new TurnkeepError(
+    "VERSION_CONFLICT",
+    "The history does not end with the suffix that is to be replaced: somebody has changed it since. Read it again.",
+  );
 }
 
 function checkApplied(applied: AgentInputItem, asked: AgentInputItem, operationId: string): void {

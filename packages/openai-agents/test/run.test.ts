@@ -527,15 +527,53 @@ it("stores nothing twice where a filter of the application's own calls the hook,
   }
 });
 
-it("stores nothing twice where a session around it passes no context on", async () => {
-  const inner = sessionOf();
-  const session: Session = {
+it("stores what the application adds in a run of which a filter has copied all items by then", async () => {
+  const session = sessionOf();
+  const question: AgentInputItem = { role: "user", content: "Two" };
+  await session.addItems([{ role: "user", content: "One" }]);
+  const runContext = new RunContext({ user: "ann" });
+  const input = [...(await session.getItems(undefined, runContext)), question];
+  const ask = (items: AgentInputItem[]) =>
+    session.modelInput({ modelData: { input: items }, agent: {} as never, context: runContext.context });
+  await ask(input);
+  await ask(structuredClone(input));
+  await session.addItems([question]);
+  const said = ["user: One", "user: Two", "user: Two"];
+  expect(await recorded(session)).toEqual(said);
+  await session.addItems([question, saying("Done.")], runContext);
+  expect(await recorded(session)).toEqual([...said, "assistant: Done."]);
+});
+
+/** A session around another, which passes no context on. */
+function around(inner: Session): Session {
+  return {
     getSessionId: () => inner.getSessionId(),
     getItems: (limit) => inner.getItems(limit),
     addItems: (items) => inner.addItems(items),
     popItem: () => inner.popItem(),
     clearSession: () => inner.clearSession(),
   };
+}
+
+it("goes on where a session around it, which passes no context on, clears to put other items in", async () => {
+  for (const before of [true, false]) {
+    const inner = sessionOf();
+    const session = around(inner);
+    if (before) await run(worker().agent, "Before.", { session, callModelInputFilter: inner.modelInput });
+    const compacting = toolOf("compacting", async () => {
+      const items = await inner.getItems();
+      await session.clearSession();
+      await session.addItems(items);
+    });
+    const agent = agentOf(modelOf([calling("compacting")], [saying("Done.")]), compacting);
+    await run(agent, "Do it.", { session, callModelInputFilter: inner.modelInput });
+    expect((await recorded(inner)).at(-1)).toBe("assistant: Done.");
+  }
+});
+
+it("stores nothing twice where a session around it passes no context on", async () => {
+  const inner = sessionOf();
+  const session = around(inner);
   for (const question of ["One", "Two"]) {
     await run(worker().agent, question, { session, callModelInputFilter: inner.modelInput });
   }

@@ -1,6 +1,6 @@
 import { type ChatMemory, entry, equalContent } from "@turnkeep/core";
+import { despiteConflicts } from "@turnkeep/core/store-kit";
 import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
-import { despiteConflicts } from "../conflicts.ts";
 import { isStreaming, withStatus } from "./metadata.ts";
 import { newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";

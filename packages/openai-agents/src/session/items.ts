@@ -29,7 +29,7 @@ export function textOf(item: AgentInputItem): string {
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member) => {
     if (member instanceof Uint8Array) return { bytes: [...member] };
-    return isObject(member) && !Array.isArray(member)
+    return isObject(member)
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member;
   });

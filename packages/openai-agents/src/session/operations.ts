@@ -1,7 +1,10 @@
 import type { AgentInputItem, SessionHistoryTransactionArgs } from "@openai/agents-core";
 import { type Entry, entry } from "@turnkeep/core";
-import { invalidOption } from "@turnkeep/core/store-kit";
+import { oneOf, such } from "@turnkeep/core/store-kit";
 import { canonical } from "./items.ts";
+
+const checkId = such("a text that is not blank", (value) => typeof value === "string" && value.trim() !== "");
+const checkType = oneOf("append_items", "replace_suffix");
 
 /**
  * What tells of an operation that it was applied: a message that is superseded at once, so that it stands in the history of
@@ -11,13 +14,8 @@ export async function markOf({
   operationId,
   transaction,
 }: SessionHistoryTransactionArgs): Promise<{ readonly id: string; readonly mark: Entry<AgentInputItem> }> {
-  if (typeof operationId !== "string" || operationId.trim() === "") {
-    throw invalidOption("operationId must be a text that is not blank.");
-  }
-  const { type } = transaction;
-  if (type !== "append_items" && type !== "replace_suffix") {
-    throw invalidOption('transaction.type must be "append_items" or "replace_suffix".');
-  }
+  checkId("operationId", operationId);
+  checkType("transaction.type", transaction.type);
   // Ids of operations may be longer than those of messages.
   const id = `operation-${await hashOf(operationId)}`;
   const message = {

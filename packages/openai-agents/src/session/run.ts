@@ -1,7 +1,11 @@
-import type { AgentInputItem } from "@openai/agents-core";
+import type { AgentInputItem, RunContext } from "@openai/agents-core";
 import type { Anchor } from "@turnkeep/core";
+import { append } from "@turnkeep/core/format-kit";
 import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
 import type { Recorded } from "./record.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a run's context is of whatever type the application's is
+export type AnyContext = RunContext<any>;
 
 interface Known {
   readonly id: string;
@@ -21,6 +25,8 @@ export interface Handed {
 
 /** One run of the SDK: what of its items is stored. */
 export class Run {
+  /** What its calls of the session carry, as far as it is known. */
+  readonly context: AnyContext | undefined;
   /** Whether it has read without a context, as where a session around this one passes none on. */
   readonly isBare: boolean;
   /** Bound to the conversation that the run began in. */
@@ -42,7 +48,8 @@ export class Run {
   /** What was handed over, and may yet come in the input of a model call. */
   readonly #given: Map<string, string[]> = new Map();
 
-  constructor(isBare = false) {
+  constructor(context?: AnyContext, isBare = false) {
+    this.context = context;
     this.isBare = isBare;
   }
 
@@ -84,17 +91,16 @@ export class Run {
       this.#own.add(id);
       this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
       this.held.set(id, item);
-      this.#kept.set(key, [...(this.#kept.get(key) ?? []), { id, text: textOf(item) }]);
+      append(this.#kept, key, { id, text: textOf(item) });
     });
   }
 
   /** Remembers what was handed over, which the next model call's input may hold. */
   give(items: readonly AgentInputItem[], ids: readonly string[]): void {
     items.forEach((item, at) => {
-      const key = keyOf(item);
       const id = ids[at] as string;
       this.#own.add(id);
-      this.#given.set(key, [...(this.#given.get(key) ?? []), id]);
+      append(this.#given, keyOf(item), id);
     });
   }
 
@@ -159,9 +165,8 @@ export class Run {
   }
 
   #wasGiven(item: AgentInputItem): boolean {
-    const [id, ...others] = this.#given.get(keyOf(item)) ?? [];
+    const id = this.#given.get(keyOf(item))?.shift();
     if (id === undefined) return false;
-    this.#given.set(keyOf(item), others);
     this.#ids.set(item, id);
     return true;
   }

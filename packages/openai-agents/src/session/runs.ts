@@ -1,10 +1,7 @@
-import type { AgentInputItem, RunContext } from "@openai/agents-core";
+import type { AgentInputItem } from "@openai/agents-core";
 import type { ChatMemory } from "@turnkeep/core";
 import { type Recorded, recordOf } from "./record.ts";
-import { Run } from "./run.ts";
-
-// biome-ignore lint/suspicious/noExplicitAny: a run's context is of whatever type the application's is
-export type AnyContext = RunContext<any>;
+import { type AnyContext, Run } from "./run.ts";
 
 /**
  * Which run a call of the runner belongs to. A session's calls carry the run's context, and a model call's filter what the
@@ -17,18 +14,18 @@ export class Runs {
   /** The same of runs that have read without a context. */
   #bareByObject: WeakMap<object, Run> = new WeakMap();
   /** Runs that have read and asked no model yet. */
-  #begun: Linked[] = [];
+  #begun: Run[] = [];
   /** Runs of which no object tells the context: the first of a conversation, and one that goes on from JSON. */
-  #guessed: Linked[] = [];
+  #guessed: Run[] = [];
 
   /** The runner has read the past, to begin a run or to compare. */
   read(record: readonly Recorded[], items: readonly AgentInputItem[], context: AnyContext | undefined): void {
     const known = this.ofContext(context);
-    const run = known ?? new Run(context === undefined);
+    const run = known ?? new Run(context, context === undefined);
     run.read(record, items);
     this.#hold(items, run);
     if (context !== undefined) this.#byContext.set(context, run);
-    if (known === undefined) this.#begun = lastOf(this.#begun, { run, context });
+    if (known === undefined) this.#begun = lastOf(this.#begun, run);
   }
 
   /** The run whose model is about to be called with that input. */
@@ -39,7 +36,7 @@ export class Runs {
   ): Promise<Run> {
     const holder = input.find((item) => this.#holderOf(item) !== undefined);
     const run = this.#holderOf(holder) ?? (await this.#guess(given, memory));
-    this.#begun = this.#begun.filter((linked) => linked.run !== run);
+    this.#begun = this.#begun.filter((begun) => begun !== run);
     this.#hold(typeof given === "object" && given !== null ? [...input, given] : input, run);
     return run;
   }
@@ -57,12 +54,12 @@ export class Runs {
   /** The run that hands these items over. A call without a context may be the application's own. */
   handing(items: readonly AgentInputItem[], context: AnyContext | undefined): Run | undefined {
     const own = this.ofContext(context);
-    const hasAsked = !this.#begun.some(({ run }) => run === own);
+    const hasAsked = own === undefined || !this.#begun.includes(own);
     const others = this.#guessed.filter(({ context: of }) =>
       of === undefined ? hasAsked : of.context === context?.context,
     );
     let [handing, most] = [own, own?.awaits(items) ?? 0];
-    for (const { run } of others) {
+    for (const run of others) {
       const awaited = run.awaits(items);
       if (awaited > most) [handing, most] = [run, awaited];
     }
@@ -80,20 +77,16 @@ export class Runs {
   }
 
   async #guess(given: unknown, memory: ChatMemory<AgentInputItem>): Promise<Run> {
-    const fits = ({ context }: Linked): boolean => context !== undefined && context.context === given;
-    const begun = this.#begun.find(fits);
-    const asked = begun === undefined ? this.#holderOf(given) : undefined;
-    const linked = begun ??
-      (asked && this.#guessed.find(({ run }) => run === asked)) ??
-      (asked && { run: asked, context: undefined }) ??
-      this.#begun.find(({ context }) => context === undefined) ?? { run: new Run(), context: undefined };
-    this.#guessed = lastOf(
-      this.#guessed.filter(({ run }) => run !== linked.run),
-      linked,
-    );
+    const run =
+      this.#begun.find(({ context }) => context !== undefined && context.context === given) ??
+      this.#holderOf(given) ??
+      this.#begun.find(({ context }) => context === undefined) ??
+      new Run();
+    const others = this.#guessed.filter((guessed) => guessed !== run);
+    this.#guessed = lastOf(others, run);
     // One that goes on from JSON has read nothing here. What others have said since a run read is none of its input.
-    if (linked.run.readThrough === undefined) linked.run.read(await recordOf(memory));
-    return linked.run;
+    if (run.readThrough === undefined) run.read(await recordOf(memory));
+    return run;
   }
 
   #holderOf(object: unknown): Run | undefined {
@@ -101,12 +94,7 @@ export class Runs {
   }
 }
 
-interface Linked {
-  readonly run: Run;
-  readonly context: AnyContext | undefined;
-}
-
 /** Whoever reads without a run behind it is never asked for, so only so many are remembered. */
-function lastOf(list: readonly Linked[], linked: Linked): Linked[] {
-  return [...list.slice(-15), linked];
+function lastOf(runs: readonly Run[], run: Run): Run[] {
+  return [...runs.slice(-15), run];
 }
