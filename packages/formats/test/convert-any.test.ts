@@ -33,7 +33,7 @@ describe("any messages", () => {
         const json = jsonText(written);
         messages.forEach((one, index) => {
           const own_ = lost.filter((loss) => loss.index === index && !isOfMember.test(loss.kind));
-          if (own_.length === 0) arrives(shown([one], own.format), target, json, to === "Anthropic");
+          if (own_.length === 0) arrives(shown([one], own.format), target, json);
         });
       }),
       { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) },
@@ -58,8 +58,11 @@ function shown<M>(messages: readonly M[], format: MessageFormat<M>): Shown {
   };
 }
 
+/** A file of text that Anthropic or Bedrock holds as that text. */
+const textDocument = /"source":\{"(?:text":|type":"text")/g;
+
 /** Whether the target tells all that the source does; it may join texts, write JSON its own way, and hold files as files. */
-function arrives(source: Shown, target: Shown, json: string, hasTextDocuments: boolean): void {
+function arrives(source: Shown, target: Shown, json: string): void {
   const all = target.texts.flatMap((text) => [text, normal(text)]).join("\n");
   for (const text of source.texts) {
     if (text.trim() === "" || text.startsWith('{"type":"custom"')) continue;
@@ -70,7 +73,7 @@ function arrives(source: Shown, target: Shown, json: string, hasTextDocuments: b
     const isThere = [text, normal(text)].some((form) => all.includes(form));
     expect(isThere || [inJson, inValue, inFile].some((form) => json.includes(form))).toBe(true);
   }
-  const held = target.media + (hasTextDocuments ? target.texts.length : 0);
+  const held = target.media + (json.match(textDocument)?.length ?? 0);
   expect(held).toBeGreaterThanOrEqual(source.media);
   expect(target.results).toBeGreaterThanOrEqual(source.results);
   for (const name of source.calls) expect(target.calls).toContain(name);
