@@ -59,8 +59,11 @@ class Model {
   active: string[] = [];
   /** Whether nothing was removed: versions are told by what they followed, also once that is gone. */
   isWhole = true;
+  /** What the next one follows, after a rewind: what the one followed that was rewound to, be it superseded itself. */
+  #next: string | null | undefined;
 
-  add(ids: readonly string[], parent = this.active.at(-1) ?? null): void {
+  add(ids: readonly string[], parent = this.#follows): void {
+    this.#next = undefined;
     let before = parent;
     for (const id of ids) {
       this.parents.set(id, before);
@@ -69,18 +72,35 @@ class Model {
     }
   }
 
+  get #follows(): string | null {
+    return this.#next === undefined ? (this.active.at(-1) ?? null) : this.#next;
+  }
+
   rewind(id: string): void {
+    this.#next = this.parents.get(id) ?? null;
     this.active = this.active.slice(0, this.active.indexOf(id));
   }
 
   restore(id: string): void {
     if (this.active.includes(id)) return;
+    this.#next = undefined;
     const isOn = (other: string | null): boolean =>
       other !== null && (other === id || isOn(this.parents.get(other) ?? null));
     const last = [...this.parents.keys()].findLast(isOn);
-    this.active = [];
-    for (let each = last ?? null; each !== null; each = this.parents.get(each) ?? null)
-      this.active.unshift(each);
+    const parentOf = (other: string): string | null => this.parents.get(other) ?? null;
+    const order = [...this.parents.keys()];
+    const placeOf = (other: string | null): number => (other === null ? -1 : order.indexOf(other));
+    let fork: string | null = id;
+    while (fork !== null && !this.active.includes(fork)) fork = parentOf(fork);
+    // What a set put in the place of something ends where the branch begins, also if what followed that had left before.
+    const goesBack = (other: string): boolean =>
+      placeOf(other) > placeOf(fork) && placeOf(parentOf(other)) < placeOf(fork);
+    for (let each = this.active.find(goesBack); each !== undefined; each = this.active.find(goesBack))
+      fork = parentOf(each);
+    const branch: string[] = [];
+    let each = last ?? null;
+    for (; placeOf(each) > placeOf(fork); each = parentOf(each as string)) branch.unshift(each as string);
+    this.active = [...this.active.filter((other) => placeOf(other) <= placeOf(fork)), ...branch];
   }
 
   /** What followed it follows what it followed. */
@@ -88,6 +108,7 @@ class Model {
     this.isWhole = false;
     const parent = this.parents.get(id) ?? null;
     this.parents.delete(id);
+    if (this.#next === id) this.#next = parent;
     for (const [other, before] of this.parents) if (before === id) this.parents.set(other, parent);
     this.active = this.active.filter((other) => other !== id);
   }
@@ -191,18 +212,26 @@ async function check(memory: Memory, model: Model, policy: Policy): Promise<void
   }
   const live = (await memory.entries()).map(({ id }) => id).filter((id) => model.parents.has(id));
   expect(live).toEqual(active.filter((id) => live.includes(id)));
-  const { unit, pinned } = policy.window ?? {};
-  if (unit === undefined && pinned === undefined)
-    expect(live).toEqual(active.slice(active.length - live.length));
-  // Never half a step.
+  // Never half a step. A result whose call was removed answers nothing, and does not come back once it has left.
   const calls = new Map<string, string>();
+  const orphans = new Set<string>();
   for (const { id, state, message } of said) {
     if (state === "superseded" || typeof message.content === "string") continue;
     for (const part of message.content) {
       if (part.type === "tool-call") calls.set(part.toolCallId, id);
-      const call = part.type === "tool-result" ? calls.get(part.toolCallId) : undefined;
-      if (call !== undefined) expect(live.includes(id)).toBe(live.includes(call));
+      if (part.type !== "tool-result") continue;
+      const call = calls.get(part.toolCallId);
+      if (call === undefined) orphans.add(id);
+      else expect(live.includes(id)).toBe(live.includes(call));
     }
+  }
+  const { unit, pinned } = policy.window ?? {};
+  if (unit === undefined && pinned === undefined) {
+    const [shown, stands] = [live, active].map((ids) => ids.filter((id) => !orphans.has(id))) as [
+      string[],
+      string[],
+    ];
+    expect(shown).toEqual(stands.slice(stands.length - shown.length));
   }
 }
 
