@@ -139,7 +139,7 @@ describe("operations and units, as the README's table says", () => {
     // A correction of what has left looks at the marks of what is superseded, too.
     await next({ move: [{ seq: 5, to: "evicted" }] }, 16);
     expect(await next({ replace: [{ ...sized(5, 600), state: "evicted" }] }, 16)).toBe(
-      "Query Query Transact(2): 2 read, 10 write",
+      "Query Query Transact(2): 2 read, 8 write",
     );
   });
 

@@ -328,6 +328,10 @@ test("an update of more than a thousand messages names none of their paths, nor 
   const large = messages(3_001, 4_100).map((one) => ({ ...one, payload: kilobytes(0.5) }));
   await change(4_101, { head: "{}", append: large, move: to("evicted", 2, 4_050, 2) });
   await change(4_102, { append: [message(4_101)] });
+  const corrected = messages(1, 2_400)
+    .filter(({ seq }) => seq % 2 === 0)
+    .map(({ seq }) => ({ ...message(seq, `"new ${seq}"`), state: "evicted" as const }));
+  await change(4_102, { replace: corrected });
   const replace = messages(1, 2_400)
     .filter(({ seq }) => seq % 2 === 1)
     .map(({ seq }) => message(seq, `"again ${seq}"`));
