@@ -76,8 +76,7 @@ export class Recorder {
     for (const message of fresh) {
       const recorded = known.get(message);
       const stands = recorded !== undefined && recorded.state !== "superseded";
-      if (stands && wordsOf(recorded.message) !== wordsOf(message))
-        await memory.put(recorded.id, message);
+      if (stands && wordsOf(recorded.message) !== wordsOf(message)) await memory.put(recorded.id, message);
       if (known.has(message)) this.#ids.set(message, recorded?.id);
     }
     await this.add(memory, state, ...added.filter((message) => !this.#ids.has(message)));
