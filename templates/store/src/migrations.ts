@@ -114,12 +114,15 @@ interface ServerRow {
   readonly version: string;
   readonly charset: string;
   readonly isolation: string;
+  readonly autocommit: number | string;
 }
 
 /** What cannot be right later is refused now, before a text is stored as something else. */
 async function checkServer(run: Run): Promise<void> {
   const asked: Statement<ServerRow> = {
-    text: "select version() as version, @@character_set_client as charset, @@tx_isolation as isolation",
+    text: `
+      select version() as version, @@character_set_client as charset, @@tx_isolation as isolation,
+        @@autocommit as autocommit`,
     values: [],
   };
   const unfit = unfitOf((await run(asked))[0]);
@@ -128,7 +131,7 @@ async function checkServer(run: Run): Promise<void> {
 
 function unfitOf(server: ServerRow | undefined): string | undefined {
   if (server === undefined) return "the server does not say what it is";
-  const { version, charset, isolation } = server;
+  const { version, charset, isolation, autocommit } = server;
   const [, major, minor] = /^(\d+)\.(\d+)\..*MariaDB/.exec(version) ?? [];
   if (!(Number(major) * 100 + Number(minor) >= 1006)) {
     return `it needs MariaDB 10.6 or later, and the server is ${version}`;
@@ -138,6 +141,9 @@ function unfitOf(server: ServerRow | undefined): string | undefined {
   }
   if (isolation === "READ-UNCOMMITTED") {
     return "the client's transactions read what others have not committed: set their isolation level to READ COMMITTED";
+  }
+  if (Number(autocommit) !== 1) {
+    return "the client's connections commit nothing by themselves: leave autocommit on, since the store begins its transactions itself";
   }
   return undefined;
 }

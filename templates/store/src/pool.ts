@@ -27,6 +27,7 @@ export interface MariaDbExecution {
   readonly rowsAsArray: false;
   readonly namedPlaceholders: false;
   readonly nestTables: false;
+  readonly typeCast: (field: unknown, next: () => unknown) => unknown;
 }
 
 /** A pool that the store opened itself. */
@@ -82,10 +83,13 @@ export async function onConnection<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const connection = await pool.getConnection();
+  if (signal?.aborted) {
+    connection.release();
+    throwIfAborted(signal);
+  }
   const stop = signal && onAbort(signal, () => connection.destroy());
   let isFree = false;
   try {
-    throwIfAborted(signal);
     const answer = await use(runOn(connection), connection);
     isFree = true;
     return answer;
@@ -123,10 +127,17 @@ export function transact<T>(
   );
 }
 
+/** Whatever a given pool's owner has set: rows are objects, and columns as the driver reads them. */
+const asTheyAre = {
+  rowsAsArray: false,
+  namedPlaceholders: false,
+  nestTables: false,
+  typeCast: (_field: unknown, next: () => unknown): unknown => next(),
+} as const;
+
 function runOn(connection: MariaDbConnection): Run {
-  const rowsAsObjects = { rowsAsArray: false, namedPlaceholders: false, nestTables: false } as const;
   return async <R>({ text, values }: Statement<R>) => {
-    const [answer] = await connection.execute({ sql: text, values, ...rowsAsObjects });
+    const [answer] = await connection.execute({ sql: text, values, ...asTheyAre });
     // What answers no rows answers how many it changed.
     return Array.isArray(answer) ? (answer as R[]) : [];
   };

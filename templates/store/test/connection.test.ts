@@ -103,7 +103,8 @@ test("a pool that was given stays open, with its own settings", async () => {
 
 test("whatever a given pool's settings say of rows, the store reads its own", async () => {
   const settings: PoolOptions = { rowsAsArray: true, nestTables: true, namedPlaceholders: true };
-  const pool = openPool({ ...settings, supportBigNumbers: true, bigNumberStrings: true, dateStrings: true });
+  const numbers: PoolOptions = { supportBigNumbers: true, bigNumberStrings: true };
+  const pool = openPool({ ...settings, ...numbers, typeCast: () => "cast" });
   const store = open({ client: pool });
   const begin = update(null, 3, { append: [message(1), message(2)], owner: "o" });
   await store.updateMessages("settings", begin);
