@@ -140,10 +140,10 @@ test("what is sent at once stays below a server's limit of a packet, and 8 MiB a
   const [limit] = await rowsOf<{ bytes: number }>(database.pool, "select @@max_allowed_packet as bytes");
   expect(limit?.bytes).toBe(16 * 1024 * 1024);
   const long = JSON.stringify("é".repeat(4_190_000));
-  const many = Array.from({ length: 40 }, (_, index) =>
-    message(index + 1, JSON.stringify("x".repeat(500_000))),
+  const many = Array.from({ length: 64 }, (_, index) =>
+    message(index + 1, JSON.stringify("x".repeat(300_000))),
   );
-  const begin = update(null, 42, { append: [...many, message(41, long)] });
+  const begin = update(null, 66, { append: [...many, message(65, long)] });
   await store.updateMessages("large", begin);
   const { messages } = await store.getMessages("large");
   expect(messages.map(({ payload }) => payload.length)).toEqual([
