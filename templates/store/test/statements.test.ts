@@ -115,7 +115,7 @@ test("the prepared statements of a connection do not grow with what is sent", as
   const store = mariaDbStore({ client });
   let version: string | null = null;
   let nextSeq = 1;
-  for (let size = 1; size <= 80; size++) {
+  for (const size of [...Array.from({ length: 20 }, (_, index) => index + 1), 64, 65, 72, 79]) {
     const append = Array.from({ length: size }, (_, index) => message(nextSeq + index));
     const moved = Array.from({ length: size - 1 }, (_, index) => ({
       seq: nextSeq - 1 - index,
