@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
 import { SlotMoves } from "./slot-moves.ts";
-import { dying, newPrefix, rawRead, rawRemove, rawWrite } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite, withClient } from "./support.ts";
 
 let servers: RedisCluster;
 let cluster: Cluster;
@@ -26,6 +26,10 @@ const clients = {
 
 beforeAll(async () => {
   servers = await startRedisCluster();
+  // Slots move here, and no master is to be taken for gone while it moves a large one on a busy machine.
+  for (const { url } of servers.nodes) {
+    await withClient(url, (client) => client.config("SET", "cluster-node-timeout", "60000"));
+  }
   const urls = servers.nodes.map(({ url }) => url);
   cluster = new Cluster(urls);
   cluster.on("error", () => {});

@@ -82,14 +82,16 @@ export class SlotMoves {
     this.moved.slots++;
   }
 
+  /** Each master knows of itself what the others may hear late. */
   async #owner(slot: number): Promise<Master> {
     const known = this.#owners.get(slot);
     if (known !== undefined) return known;
-    const ranges = (await this.#masters[0]?.client.cluster("SLOTS")) ?? [];
-    const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2]?.[1];
-    const owner = this.#masters.find((master) => master.port === port);
-    if (owner === undefined) throw new Error(`no master has the slot ${slot}`);
-    return owner;
+    for (const master of this.#masters) {
+      const ranges = await master.client.cluster("SLOTS");
+      const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+      if (range?.[2]?.[1] === master.port) return master;
+    }
+    throw new Error(`no master has the slot ${slot}`);
   }
 
   async #isHeavy({ client }: Master, slot: number): Promise<boolean> {
