@@ -233,16 +233,18 @@ describe("a cluster of three masters with a replica each", () => {
       await store.updateMessages("m", last);
       const evict = update(last.version, 4, { move: [{ seq: 1, to: "evicted" }] });
       await store.updateMessages("m", evict);
+      // An eviction concerns all keys of the memory, one of which is on the other server then.
+      const move = [{ seq: 2, to: "evicted" as const }];
+      last = update(evict.version, 5, { append: [message(4)], move });
       let written: Promise<void> | undefined;
-      last = update(evict.version, 5, { append: [message(4)] });
       await moves.move(`${own}memory:{${Buffer.from("m").toString("base64url")}}:head`, async (moved) => {
         if (moved !== 1) return;
-        const before = await moves.refusals();
+        const before = await moves.refusals("TRYAGAIN");
         written = store.updateMessages("m", last);
-        while ((await moves.refusals()) === before);
+        while ((await moves.refusals("TRYAGAIN")) === before);
       });
       await written;
-      expect((await store.getMessages("m")).messages).toEqual(messages(2, 4));
+      expect((await store.getMessages("m")).messages).toEqual(messages(3, 4));
       expect((await store.getHistory("m", {})).messages).toHaveLength(4);
       await store.deleteMessages("m");
     }

@@ -59,26 +59,25 @@ export class SlotMoves {
     }
   }
 
-  /** Moves the slot of a key. `underWay` is called before the first of its keys moves, and after each, with how many have. */
+  /** Moves the slot of a key, a quarter of its keys at a time. `underWay` hears before and after each how many have moved. */
   async move(key: string, underWay: (moved: number) => Promise<unknown>): Promise<void> {
-    const slot = await this.#masters[0]?.client.cluster("KEYSLOT", key);
-    const from = await this.#owner(Number(slot));
+    const slot = Number(await this.#masters[0]?.client.cluster("KEYSLOT", key));
+    const from = await this.#owner(slot);
     const to = this.#masters[(this.#masters.indexOf(from) + 1) % this.#masters.length] ?? from;
-    if (await this.#isHeavy(from, Number(slot))) return;
+    const keys = await keysIn(from, slot, 100_000);
+    if (await isHeavy(from, keys)) return;
     await to.client.call("CLUSTER", ["SETSLOT", `${slot}`, "IMPORTING", from.id]);
     await from.client.call("CLUSTER", ["SETSLOT", `${slot}`, "MIGRATING", to.id]);
     for (let moved = 0; ; ) {
       await underWay(moved);
-      const [name] = (await from.client.call("CLUSTER", ["GETKEYSINSLOT", `${slot}`, "1"])) as string[];
-      if (name === undefined) break;
-      const place = ["127.0.0.1", to.port, "", 0, 10_000];
-      if ((await from.client.call("MIGRATE", [...place, "KEYS", name])) === "OK") {
-        moved++;
-        this.moved.keys++;
-      }
+      const some = await keysIn(from, slot, Math.ceil(keys.length / 4));
+      if (some.length === 0) break;
+      await from.client.call("MIGRATE", ["127.0.0.1", to.port, "", 0, 10_000, "KEYS", ...some]);
+      moved += some.length;
+      this.moved.keys += some.length;
     }
     for (const { client } of [to, from]) await client.call("CLUSTER", ["SETSLOT", `${slot}`, "NODE", to.id]);
-    this.#owners.set(Number(slot), to);
+    this.#owners.set(slot, to);
     this.moved.slots++;
   }
 
@@ -94,16 +93,11 @@ export class SlotMoves {
     throw new Error(`no master has the slot ${slot}`);
   }
 
-  async #isHeavy({ client }: Master, slot: number): Promise<boolean> {
-    const names = (await client.call("CLUSTER", ["GETKEYSINSLOT", `${slot}`, "1000"])) as string[];
-    const sizes = await Promise.all(names.map((name) => client.call("MEMORY", ["USAGE", name])));
-    return sizes.some((size) => Number(size) > largestKey);
-  }
-
-  /** How often servers refused a command because its keys are in two places. */
-  async refusals(): Promise<number> {
+  /** How often servers refused a command so: `TRYAGAIN` if its keys are in two places. */
+  async refusals(code: "TRYAGAIN" | "ASK" | "MOVED"): Promise<number> {
+    const counted = new RegExp(`errorstat_${code}:count=(\\d+)`);
     const counts = this.#masters.map(async ({ client }) =>
-      Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(await client.info("errorstats"))?.[1] ?? 0),
+      Number(counted.exec(await client.info("errorstats"))?.[1] ?? 0),
     );
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   }
@@ -114,4 +108,14 @@ export class SlotMoves {
       for (const { client } of this.#masters) client.disconnect();
     });
   }
+}
+
+async function keysIn({ client }: Master, slot: number, atMost: number): Promise<string[]> {
+  return (await client.call("CLUSTER", ["GETKEYSINSLOT", `${slot}`, `${Math.max(1, atMost)}`])) as string[];
+}
+
+/** Whether one of these keys is too large. */
+async function isHeavy({ client }: Master, keys: readonly string[]): Promise<boolean> {
+  const sizes = await Promise.all(keys.map((key) => client.call("MEMORY", ["USAGE", key])));
+  return sizes.some((size) => Number(size) > largestKey);
 }
