@@ -69,7 +69,7 @@ export async function applyUpdate(
     });
     if (await run(statements.write(change, times))) return settleQuietly(run, memory, change);
     // Nobody has seen these rows; the next write or `sweep` deletes what is not deleted now.
-    if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
+    if (announced !== null) await run(statements.discard(announced.life, rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }

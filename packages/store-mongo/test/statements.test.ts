@@ -42,7 +42,7 @@ const read = "find turnkeep_memories";
 const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
 const deleteRows = "delete turnkeep_messages";
 
-test("what changes one document names the key by which its collection may be sharded", async () => {
+test("what writes documents names the key by which its collection may be sharded", async () => {
   const place = { client, database: await migrated(url, newDatabase()) };
   onTestFinished(async () => void (await client.db(place.database).dropDatabase()));
   const own = mongoStore(place);
@@ -53,6 +53,14 @@ test("what changes one document names the key by which its collection may be sha
   const move = [1, 3].map((seq) => ({ seq, to: seq === 1 ? ("removed" as const) : ("evicted" as const) }));
   await own.updateMessages("sharded", update(begin.version, 5, { move, replace: [message(2), large(4)] }));
   await own.deleteMessages("sharded");
+  // Until the document is too large, and what has left goes into rows.
+  let last = update(null, 2, { append: [message(1, kilobytes(15))] });
+  await own.updateMessages("crowded", last);
+  for (let seq = 2; seq <= 12; seq++) {
+    const left = [{ seq: seq - 1, to: "evicted" as const }];
+    last = update(last.version, seq + 1, { append: [message(seq, kilobytes(15))], move: left });
+    await own.updateMessages("crowded", last);
+  }
   const expiring = mongoStore({ ...place, ttlMs: 1 });
   for (const id of ["a", "b"]) await expiring.updateMessages(id, update(null, 2, { append: [large(1)] }));
   while ((await own.sweep()).removed === 0);
@@ -60,18 +68,22 @@ test("what changes one document names the key by which its collection may be sha
   const seen = new Set<string>();
   for (const { commandName, command } of commands) {
     const collection = String(command[commandName]);
-    const one = {
+    const written: Record<string, Record<string, unknown>[]> = {
       findAndModify: [command.query],
       insert: command.documents,
-      update: command.updates?.filter(({ multi }: { multi?: boolean }) => multi !== true),
-      delete: command.deletes?.filter(({ limit }: { limit: number }) => limit === 1),
-    }[commandName] as { q?: object }[] | undefined;
-    for (const filter of one ?? []) {
+      update: command.updates?.map(({ q }: { q: object }) => q),
+      delete: command.deletes?.map(({ q }: { q: object }) => q),
+    };
+    for (const filter of written[commandName] ?? []) {
       seen.add(`${commandName} ${collection}`);
-      expect(filter.q ?? filter, commandName).toHaveProperty([keyOf[collection] ?? ""], expect.any(String));
+      // One that names the key in each of its parts goes to one shard, too.
+      for (const part of (filter.$or as object[] | undefined) ?? [filter]) {
+        expect(part, commandName).toHaveProperty([keyOf[collection] ?? ""], expect.any(String));
+      }
     }
   }
-  expect([...seen].sort()).toEqual([writeAnswered, insertRows, write].sort());
+  const all = [writeAnswered, write, insertRows, "update turnkeep_messages", deleteRows];
+  expect([...seen].sort()).toEqual(all.sort());
 });
 
 describe("round trips", () => {
