@@ -1,0 +1,440 @@
+import {
+  type ChatMiddleware,
+  chat,
+  maxIterations,
+  modelMessagesToUIMessages,
+  type UIMessage,
+} from "@tanstack/ai";
+import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { turnkeepMiddleware } from "../src/index.ts";
+import {
+  ask,
+  calling,
+  type Memories,
+  memoriesOf,
+  question,
+  record,
+  recorded,
+  Scripted,
+  saying,
+  toolOf,
+} from "./chats.ts";
+
+const both = [toolOf("first"), toolOf("second")];
+const worked = [
+  "assistant: [first]",
+  "(first done)",
+  "assistant: [second]",
+  "(second done)",
+  "assistant: Done.",
+];
+const working = () => new Scripted(calling("first"), calling("second"), saying("Done."));
+
+describe("a run", () => {
+  it("remembers from run to run", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted(saying("Hello, Ann."), saying("Ann."));
+    await ask(memories, "I am Ann.", { adapter });
+    await ask(memories, "Who am I?", { adapter });
+    expect(adapter.prompts()[1]).toEqual(["user: I am Ann.", "assistant: Hello, Ann.", "user: Who am I?"]);
+    expect(await recorded(memories)).toHaveLength(4);
+  });
+
+  it("stores the question first, an answer before its tools, and each result before the next tool", async () => {
+    const memories = memoriesOf();
+    const seen: string[][] = [];
+    const look = async () => {
+      seen.push(await recorded(memories));
+      return "seen";
+    };
+    const adapter = new Scripted(
+      { ...calling("one", "two"), text: "Let me look." },
+      calling("one"),
+      saying("Done."),
+    );
+    await ask(memories, "Look.", { adapter, tools: [toolOf("one", look), toolOf("two", look)] });
+    const first = ["user: Look.", "assistant: Let me look.[one][two]"];
+    expect(seen).toEqual([first, [...first, "(seen)"], [...first, "(seen)", "(seen)", "assistant: [one]"]]);
+    expect(await recorded(memories)).toEqual([...(seen[2] as string[]), "(seen)", "assistant: Done."]);
+    expect(adapter.prompts()[2]).toEqual([...(seen[2] as string[]), "(seen)"]);
+  });
+
+  it("stores the answer before the client is told that the run has ended", async () => {
+    const memories = memoriesOf();
+    const stream = chat({
+      adapter: new Scripted(saying("Hello.")),
+      threadId: "chat-1",
+      messages: [{ role: "user", content: "Hi" }],
+      middleware: [turnkeepMiddleware({ memories })],
+    });
+    for await (const { type } of stream) if (type === "RUN_FINISHED") break;
+    expect(await recorded(memories)).toEqual(["user: Hi", "assistant: Hello."]);
+  });
+
+  it("keeps thoughts with their signatures, ids and times, each message once", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted(
+      { ...calling("first"), thinking: "Hm." },
+      { text: "Done.", thinking: "So." },
+    );
+    await ask(memories, "Do it.", { adapter, tools: both });
+    const said = await record(memories);
+    expect(said).toHaveLength(4);
+    expect(said.map(({ thinking }) => thinking?.[0])).toEqual([
+      undefined,
+      { content: "Hm.", signature: "c2ln" },
+      undefined,
+      { content: "So.", signature: "c2ln" },
+    ]);
+    for (const at of [1, 3]) {
+      expect(said[at]?.id).toMatch(/^answer-/);
+      expect(said[at]?.createdAt).toBeInstanceOf(Date);
+    }
+    // The next run's model is shown them.
+    await ask(memories, "Why?", { adapter: adapter });
+    expect(adapter.requests[2]?.[1]?.thinking).toEqual([{ content: "Hm.", signature: "c2ln" }]);
+  });
+
+  it("answers without a stream", async () => {
+    const memories = memoriesOf();
+    const text = await chat({
+      adapter: working(),
+      threadId: "chat-1",
+      messages: [{ role: "user", content: "Do it." }],
+      tools: both,
+      stream: false,
+      middleware: [turnkeepMiddleware({ memories })],
+    });
+    expect(text).toContain("Done.");
+    expect(await recorded(memories)).toEqual(["user: Do it.", ...worked]);
+  });
+
+  it("tells the model of a tool that failed as TanStack does", async () => {
+    const tools = [
+      toolOf("first", () => {
+        throw new Error("broken");
+      }),
+    ];
+    const memories = memoriesOf();
+    const [ours, theirs] = [working(), working()];
+    await ask(memories, "Do it.", { adapter: ours, tools });
+    for await (const _ of chat({
+      adapter: theirs,
+      messages: [{ role: "user", content: "Do it." }],
+      tools,
+    }));
+    expect(ours.prompts()).toEqual(theirs.prompts());
+    expect((await recorded(memories))[2]).toBe('({"error":"broken"})');
+  });
+
+  it("stores what another middleware answers in place of a tool", async () => {
+    const memories = memoriesOf();
+    const skipping = { onBeforeToolCall: () => ({ type: "skip" as const, result: '{"a": 1}' }) };
+    await ask(memories, "Do it.", { adapter: working(), tools: both, first: [skipping] });
+    expect((await recorded(memories)).slice(0, 3)).toEqual([
+      "user: Do it.",
+      "assistant: [first]",
+      '({"a":1})',
+    ]);
+  });
+
+  it("shows what another middleware adds to the request, and does not store it", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted(saying("Yes."));
+    const adding = {
+      onConfig: (_: unknown, { messages }: { messages: readonly unknown[] }) => ({
+        providerMessages: [...messages, question("It is Monday.")] as never,
+      }),
+    };
+    await ask(memories, "Is it?", { adapter, first: [adding] });
+    expect(adapter.prompts()).toEqual([["user: Is it?", "user: It is Monday."]]);
+    expect(await recorded(memories)).toEqual(["user: Is it?", "assistant: Yes."]);
+  });
+
+  it("gives models messages that they may write into", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted((messages) => {
+      for (const message of messages) message.metadata = { seen: true };
+      return saying("Yes.");
+    });
+    await ask(memories, "Good?", { adapter });
+    expect((await record(memories))[0]?.metadata).toBeUndefined();
+  });
+
+  it("keeps adapters apart that name every answer and call alike", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted(
+      { calls: [["first", "same"]] },
+      { calls: [["first", "same"]] },
+      saying("Done."),
+    );
+    await ask(memories, "Do it.", { adapter, tools: both });
+    expect(await recorded(memories)).toEqual([
+      "user: Do it.",
+      ...["assistant: [first]", "(first done)", "assistant: [first]", "(first done)"],
+      "assistant: Done.",
+    ]);
+  });
+});
+
+describe("the window", () => {
+  it("shows whole steps and the question, where it would cut a call from its result", async () => {
+    const memories = memoriesOf({ maxMessages: 4 });
+    const adapter = new Scripted(...["a", "b", "c"].map(() => calling("first")), saying("Done."));
+    await ask(memories, "Do it.", { adapter, tools: both });
+    expect(adapter.prompts().map((prompt) => prompt.length)).toEqual([1, 3, 3, 3]);
+    expect(adapter.prompts().every(([first]) => first === "user: Do it.")).toBe(true);
+    expect(await recorded(memories)).toHaveLength(8);
+  });
+
+  it("leaves the run's messages the record", async () => {
+    const memories = memoriesOf({ maxMessages: 2 });
+    const seen: number[] = [];
+    const looking: ChatMiddleware = { onFinish: ({ messages }) => void seen.push(messages.length) };
+    for (const text of ["One?", "Two?", "Three?"]) {
+      await ask(memories, text, { adapter: new Scripted(saying(`${text} Yes.`)), last: [looking] });
+    }
+    expect(seen).toEqual([2, 4, 6]);
+  });
+});
+
+describe("what chat is given", () => {
+  /** As a browser: it posts all that it shows. */
+  async function page(memories: Memories): Promise<UIMessage[]> {
+    return modelMessagesToUIMessages(await record(memories));
+  }
+  const asking = (id: string, content: string): UIMessage => ({
+    id,
+    role: "user",
+    parts: [{ type: "text", content }],
+  });
+
+  it("is stored once, though a browser posts all of it each time, and some has left the window", async () => {
+    const memories = memoriesOf({ maxMessages: 3 });
+    for (const id of ["q1", "q2", "q3"]) {
+      await ask(memories, [...(await page(memories)), asking(id, "Again.")], {
+        adapter: working(),
+        tools: both,
+      });
+    }
+    const turn = ["user: Again.", ...worked];
+    expect(await recorded(memories)).toEqual([...turn, ...turn, ...turn]);
+    expect((await page(memories)).map(({ role }) => role)).toContain("user");
+  });
+
+  it("may be the past as model messages without ids", async () => {
+    const memories = memoriesOf();
+    const past = [];
+    for (const content of ["Hello", "Hello"]) {
+      past.push(question(content));
+      await ask(memories, past, { adapter: new Scripted(saying("Hi.")) });
+      past.push({ role: "assistant" as const, content: "Hi." });
+    }
+    expect(await recorded(memories)).toEqual([
+      "user: Hello",
+      "assistant: Hi.",
+      "user: Hello",
+      "assistant: Hi.",
+    ]);
+  });
+
+  it("may be a past that was kept elsewhere before", async () => {
+    const memories = memoriesOf();
+    const past = [
+      question("Hello", "q1"),
+      { role: "assistant" as const, content: "Hi." },
+      question("Who?", "q2"),
+    ];
+    await ask(memories, past, { adapter: new Scripted(saying("I.")) });
+    expect(await recorded(memories)).toEqual([
+      "user: Hello",
+      "assistant: Hi.",
+      "user: Who?",
+      "assistant: I.",
+    ]);
+  });
+
+  it("shows what another device has said meanwhile", async () => {
+    const memories = memoriesOf();
+    await ask(memories, [asking("q1", "One?")], { adapter: new Scripted(saying("One.")) });
+    const stale = await page(memories);
+    await ask(memories, "Two?", { adapter: new Scripted(saying("Two.")) });
+    const adapter = new Scripted(saying("Three."));
+    await ask(memories, [...stale, asking("q3", "Three?")], { adapter });
+    expect(adapter.prompts()).toEqual([
+      ["user: One?", "assistant: One.", "user: Two?", "assistant: Two.", "user: Three?"],
+    ]);
+    expect(await recorded(memories)).toHaveLength(6);
+  });
+
+  it("asks again: an answer that is whole is taken back, one of another device's question is not", async () => {
+    const memories = memoriesOf();
+    const first = [asking("q1", "Which?")];
+    await ask(memories, first, { adapter: new Scripted(saying("This.")) });
+    const adapter = new Scripted(saying("That."), saying("Both."));
+    await ask(memories, first, { adapter });
+    expect(await recorded(memories)).toEqual(["user: Which?", "assistant: That."]);
+    expect(adapter.prompts()).toEqual([["user: Which?"]]);
+    await ask(memories, "Two?", { adapter: new Scripted(saying("Two.")) });
+    await ask(memories, first, { adapter });
+    expect(await recorded(memories)).toHaveLength(5);
+  });
+
+  it("asks in other words: the question under its id is edited, and its answer taken back", async () => {
+    const memories = memoriesOf();
+    await ask(memories, [asking("q1", "A fjrod?")], { adapter: new Scripted(saying("What?")) });
+    const adapter = new Scripted(saying("A bay."));
+    await ask(memories, [asking("q1", "A fjord?")], { adapter });
+    expect(adapter.prompts()).toEqual([["user: A fjord?"]]);
+    expect(await recorded(memories)).toEqual(["user: A fjord?", "assistant: A bay."]);
+  });
+
+  it("goes on with a run that failed, and does not run again what was done", async () => {
+    const memories = memoriesOf();
+    const failing = new Scripted(calling("first"), { fails: new Error("away") });
+    const asked = [asking("q1", "Do it.")];
+    await expect(ask(memories, asked, { adapter: failing, tools: both })).rejects.toThrow("away");
+    let runs = 0;
+    const adapter = new Scripted(saying("Done."));
+    await ask(memories, asked, { adapter, tools: [toolOf("first", () => runs++)] });
+    expect(runs).toBe(0);
+    expect(await recorded(memories)).toEqual(["user: Do it.", ...worked.slice(0, 2), "assistant: Done."]);
+  });
+
+  it("is nothing: the run goes on, with the call that was left open; a new question leaves it", async () => {
+    const left = async () => {
+      const memories = memoriesOf();
+      const dying = toolOf("second", () => new Promise(() => undefined));
+      const abort = new AbortController();
+      const run = ask(memories, "Do it.", {
+        adapter: new Scripted(calling("first", "second")),
+        tools: [toolOf("first"), dying],
+        abortController: abort,
+      });
+      run.catch(() => undefined);
+      while ((await recorded(memories)).length < 3) await new Promise(setImmediate);
+      return memories;
+    };
+    const going = await left();
+    const adapter = new Scripted(saying("Done."));
+    await ask(going, [], { adapter, tools: both });
+    expect(adapter.prompts()).toEqual([
+      ["user: Do it.", "assistant: [first][second]", "(first done)", "(second done)"],
+    ]);
+    const asked = await left();
+    const other = new Scripted(saying("Sorry."));
+    let runs = 0;
+    await ask(asked, "Well?", {
+      adapter: other,
+      tools: [...both.slice(0, 1), toolOf("second", () => runs++)],
+    });
+    expect(runs).toBe(0);
+    expect(other.prompts()[0]?.[3]).toMatch(/interrupted/);
+    expect(await recorded(asked)).not.toContain(other.prompts()[0]?.[3]);
+  });
+});
+
+describe("an end", () => {
+  it.each([
+    ["stopped", "the client"],
+    ["stopped", "another middleware"],
+    ["failed", "the provider"],
+  ])("that is %s by %s keeps what was said, and marks it", async (status, by) => {
+    const memories = memoriesOf();
+    const abortController = new AbortController();
+    const ends = by === "the client" ? { before: () => abortController.abort() } : {};
+    const fails = by === "the provider" ? { fails: new Error("away") } : {};
+    const guard: ChatMiddleware = {
+      onChunk(ctx, { type }) {
+        if (by === "another middleware" && type === "TEXT_MESSAGE_END") ctx.abort();
+      },
+    };
+    const adapter = new Scripted({ text: "A fjord is", ...ends, ...fails }, saying("Go on."));
+    const run = ask(memories, "What?", { adapter, abortController, last: [guard] });
+    await (status === "failed" ? expect(run).rejects.toThrow("away") : run);
+    const [, said] = await record(memories);
+    expect(said).toMatchObject({
+      role: "assistant",
+      content: "A fjord is",
+      metadata: { turnkeep: { status } },
+    });
+    await ask(memories, "And?", { adapter });
+    expect(adapter.prompts()[1]).toEqual(["user: What?", "assistant: A fjord is", "user: And?"]);
+  });
+
+  it("that is a stop in a tool keeps each step once, unmarked", async () => {
+    const memories = memoriesOf();
+    const abortController = new AbortController();
+    const tools = [toolOf("first", () => abortController.abort()), toolOf("second")];
+    const adapter = new Scripted({ ...calling("first"), text: "Now." });
+    await ask(memories, "Do it.", { adapter, tools, abortController });
+    const said = await record(memories);
+    expect(said.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect(said[1]).toMatchObject({ content: "Now." });
+    expect(said[1]?.metadata).toBeUndefined();
+  });
+
+  it("by a loop's limit keeps every step", async () => {
+    const memories = memoriesOf();
+    await ask(memories, "Do it.", { adapter: working(), tools: both, agentLoopStrategy: maxIterations(1) });
+    expect(await recorded(memories)).toEqual(["user: Do it.", ...worked.slice(0, 2)]);
+  });
+
+  it("by a deletion, or a question that was taken back, stores nothing more", async () => {
+    for (const take of ["clear", "rewind"] as const) {
+      const memories = memoriesOf();
+      const memory = memories.get("chat-1");
+      const taking = async () => {
+        const { messages } = await memory.history();
+        await (take === "clear" ? memory.clear() : memory.rewind(messages[0]?.id ?? ""));
+      };
+      const run = ask(memories, "Do it.", { adapter: working(), tools: [toolOf("first", taking)] });
+      const error = await run.catch((error: unknown) => error);
+      expect(isTurnkeepError(error, "NOT_FOUND")).toBe(true);
+      expect(await recorded(memories)).toEqual([]);
+    }
+  });
+});
+
+describe("an owner", () => {
+  const running = (memories: Memories, owner: unknown, user: string, adapter: Scripted) =>
+    chat({
+      adapter,
+      debug: false,
+      threadId: "chat-1",
+      messages: [{ role: "user", content: "Hello" }],
+      context: { user },
+      stream: false,
+      middleware: [turnkeepMiddleware<{ user: string }>({ memories, owner: owner as never })],
+    });
+
+  it("of another refuses before the model is asked", async () => {
+    const memories = memoriesOf();
+    const adapter = new Scripted(saying("Hello, Ann."), saying("Never."));
+    const owner = ({ context }: { context: { user: string } }) => context.user;
+    await running(memories, owner, "ann", adapter);
+    const refused = await running(memories, owner, "bob", adapter).catch((error: unknown) => error);
+    expect(isTurnkeepError(refused, "OWNER_MISMATCH")).toBe(true);
+    expect(adapter.requests).toHaveLength(1);
+    expect(await recorded(memories)).toEqual(["user: Hello", "assistant: Hello, Ann."]);
+    expect((await memories.list({ owner: "ann" })).memories).toMatchObject([{ memoryId: "chat-1" }]);
+  });
+
+  it("may be one for all, and is not forgotten", async () => {
+    const memories = memoriesOf();
+    await running(memories, "ann", "", new Scripted());
+    expect((await memories.list({ owner: "ann" })).memories).toHaveLength(1);
+    for (const owner of [undefined, () => undefined]) {
+      const error = await running(memories, owner, "", new Scripted()).catch((error: unknown) => error);
+      expect(isTurnkeepError(error, "INVALID_OPTION")).toBe(true);
+    }
+  });
+
+  it("and the memories are checked", async () => {
+    expect(() => turnkeepMiddleware({ memories: {} as never })).toThrow("createChatMemories");
+    expect(() => turnkeepMiddleware({ memories: memoriesOf(), owners: "ann" } as never)).toThrow("owners");
+    const others = createChatMemories({ store: inMemoryStore() }) as never;
+    await expect(running(others, "ann", "", new Scripted())).rejects.toThrow("tanstackFormat");
+  });
+});
