@@ -14,7 +14,10 @@ const config: ViteUserConfig = {
   test: {
     projects: [
       newest,
-      { ...oldest, test: { ...oldest.test, name: "0.52.1", include: ["test/{chat,approval}.test.ts"] } },
+      {
+        ...oldest,
+        test: { ...oldest.test, name: "0.52.1", include: ["test/{alignment,approval,chat}.test.ts"] },
+      },
     ],
   },
 };

@@ -110,7 +110,7 @@ export class Run {
 
   /**
    * A question that was edited under its id takes its place again. Where the newest question is given last, it is asked
-   * again: an answer that is whole, or was for other words, is taken back; one that a crash cut off goes on.
+   * again: an answer that has ended, or was for other words, is taken back; a run that ended between its steps goes on.
    */
   async #revise(
     given: readonly ModelMessage[],
