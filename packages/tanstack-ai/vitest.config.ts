@@ -16,7 +16,11 @@ const config: ViteUserConfig = {
       newest,
       {
         ...oldest,
-        test: { ...oldest.test, name: "0.52.1", include: ["test/{alignment,approval,chat}.test.ts"] },
+        test: {
+          ...oldest.test,
+          name: "0.52.1",
+          include: ["test/{alignment,approval,chat,messages}.test.ts"],
+        },
       },
     ],
   },

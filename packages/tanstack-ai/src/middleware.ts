@@ -74,7 +74,6 @@ export function turnkeepMiddleware<Context = unknown>(
       runs.get(ctx)?.next();
     },
     async onChunk(ctx, { type }) {
-      if (ctx.phase !== "modelStream") return;
       if (type === "TOOL_CALL_START") runs.get(ctx)?.calls();
       if (type === "RUN_FINISHED") await runs.get(ctx)?.said(ctx);
     },

@@ -38,7 +38,7 @@ it("knows a message by its id or its calls, in whatever words", () => {
   const record = recordOf([question("Hi", "q1"), call("c1"), result("c1", "long"), say("Whole.", "a1")]);
   const given = [question("Ho", "q1"), { ...call("c1"), id: "x" }, result("c1", "short"), say("Who", "a1")];
   expect(added([...given, question("And?", "q2")], record)).toEqual(["user: And?"]);
-  expect(added([question("Hi", "q3")], record)).toEqual(["user: Hi"]);
+  expect(added([question("Hi", "q3"), question("Ho", "q4")], record)).toEqual(["user: Hi", "user: Ho"]);
 });
 
 it("knows a past without ids in the order in which it was said", () => {

@@ -1,12 +1,15 @@
 import {
   type ChatMiddleware,
   chat,
+  type ModelMessage,
   maxIterations,
   modelMessagesToUIMessages,
+  type Tool,
   type UIMessage,
 } from "@tanstack/ai";
-import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
+import { type ChatMemoryStore, createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { turnkeepMiddleware } from "../src/index.ts";
 import {
   ask,
@@ -18,6 +21,7 @@ import {
   recorded,
   Scripted,
   saying,
+  told,
   toolOf,
 } from "./chats.ts";
 
@@ -63,13 +67,30 @@ describe("a run", () => {
   it("stores the answer before the client is told that the run has ended", async () => {
     const memories = memoriesOf();
     const stream = chat({
-      adapter: new Scripted(saying("Hello.")),
+      adapter: working(),
       threadId: "chat-1",
-      messages: [{ role: "user", content: "Hi" }],
+      messages: [{ role: "user", content: "Do it." }],
+      tools: both,
       middleware: [turnkeepMiddleware({ memories })],
     });
-    for await (const { type } of stream) if (type === "RUN_FINISHED") break;
-    expect(await recorded(memories)).toEqual(["user: Hi", "assistant: Hello."]);
+    let ends = 0;
+    for await (const { type } of stream) if (type === "RUN_FINISHED" && ++ends === 3) break;
+    expect(ends).toBe(3);
+    expect(await recorded(memories)).toEqual(["user: Do it.", ...worked]);
+  });
+
+  it("writes once a step, where the answer holds no thoughts", async () => {
+    const store = inMemoryStore();
+    let writes = 0;
+    const counting: ChatMemoryStore = {
+      ...store,
+      updateMessages(...update) {
+        writes++;
+        return store.updateMessages(...update);
+      },
+    };
+    await ask(memoriesOf({ maxMessages: 100 }, counting), "Do it.", { adapter: working(), tools: both });
+    expect(writes).toBe(6);
   });
 
   it("keeps thoughts with their signatures, ids and times, each message once", async () => {
@@ -110,22 +131,42 @@ describe("a run", () => {
     expect(await recorded(memories)).toEqual(["user: Do it.", ...worked]);
   });
 
-  it("tells the model of a tool that failed as TanStack does", async () => {
-    const tools = [
-      toolOf("first", () => {
-        throw new Error("broken");
-      }),
-    ];
+  it("keeps structured output, asked for by itself or after tools, with what it was made of", async () => {
     const memories = memoriesOf();
-    const [ours, theirs] = [working(), working()];
-    await ask(memories, "Do it.", { adapter: ours, tools });
-    for await (const _ of chat({
-      adapter: theirs,
-      messages: [{ role: "user", content: "Do it." }],
-      tools,
-    }));
-    expect(ours.prompts()).toEqual(theirs.prompts());
-    expect((await recorded(memories))[2]).toBe('({"error":"broken"})');
+    const answer = saying('{"degrees":4}');
+    const asking = (adapter: Scripted, tools: Tool[]) =>
+      chat({
+        adapter,
+        threadId: "chat-1",
+        messages: [{ role: "user", content: "How warm?" }],
+        tools,
+        outputSchema: z.object({ degrees: z.number() }),
+        middleware: [turnkeepMiddleware({ memories })],
+      });
+    const adapter = new Scripted(answer, calling("first"), saying("Done."), answer);
+    expect(await asking(adapter, [])).toEqual({ degrees: 4 });
+    expect(await asking(adapter, both)).toEqual({ degrees: 4 });
+    const once = ["user: How warm?", 'assistant: {"degrees":4}'];
+    expect(adapter.prompts()).toMatchObject([once.slice(0, 1), [...once, "user: How warm?"], {}, {}]);
+    const said = await record(memories);
+    expect(said.map(told).slice(0, 3)).toEqual([...once, "user: How warm?"]);
+    for (const at of [1, -1]) expect(said.at(at)?.structuredOutput?.data).toEqual({ degrees: 4 });
+  });
+
+  it("tells the model of a tool that failed as TanStack does, and stores that before the next tool", async () => {
+    const memories = memoriesOf();
+    const seen: string[][] = [];
+    const look = async () => void seen.push(await recorded(memories));
+    const broken = () => {
+      throw new Error("broken");
+    };
+    const tools = [toolOf("first", broken), toolOf("second", look)];
+    const [ours, theirs] = [0, 0].map(() => new Scripted(calling("first", "second"), saying("Done.")));
+    await ask(memories, "Do it.", { adapter: ours as Scripted, tools });
+    const messages = [{ role: "user" as const, content: "Do it." }];
+    for await (const _ of chat({ adapter: theirs as Scripted, messages, tools }));
+    expect(ours?.prompts()).toEqual(theirs?.prompts());
+    expect(seen[0]?.at(-1)).toBe('({"error":"broken"})');
   });
 
   it("stores what another middleware answers in place of a tool", async () => {
@@ -152,14 +193,20 @@ describe("a run", () => {
     expect(await recorded(memories)).toEqual(["user: Is it?", "assistant: Yes."]);
   });
 
-  it("gives models messages that they may write into", async () => {
+  it("gives models and the engine messages that they may write into", async () => {
     const memories = memoriesOf();
-    const adapter = new Scripted((messages) => {
-      for (const message of messages) message.metadata = { seen: true };
+    const mark = (messages: readonly ModelMessage[]) => {
+      for (const message of messages) Object.assign(message, { metadata: { seen: true } });
+    };
+    const marking = (messages: readonly ModelMessage[]) => {
+      mark(messages);
       return saying("Yes.");
-    });
-    await ask(memories, "Good?", { adapter });
-    expect((await record(memories))[0]?.metadata).toBeUndefined();
+    };
+    await ask(memories, "Good?", { adapter: new Scripted(marking) });
+    const engine: ChatMiddleware = { onStart: ({ messages }) => mark(messages) };
+    const adapter = new Scripted(saying("Yes."));
+    await ask(memories, "Still?", { adapter, last: [engine] });
+    expect(JSON.stringify([adapter.requests, await record(memories)])).not.toContain("seen");
   });
 
   it("keeps adapters apart that name every answer and call alike", async () => {
@@ -273,21 +320,39 @@ describe("what chat is given", () => {
     const first = [asking("q1", "Which?")];
     await ask(memories, first, { adapter: new Scripted(saying("This.")) });
     const adapter = new Scripted(saying("That."), saying("Both."));
-    await ask(memories, first, { adapter });
+    const seen: string[][] = [];
+    const looking: ChatMiddleware = { onFinish: ({ messages }) => void seen.push(messages.map(told)) };
+    await ask(memories, first, { adapter, last: [looking] });
     expect(await recorded(memories)).toEqual(["user: Which?", "assistant: That."]);
+    expect(seen).toEqual([["user: Which?", "assistant: That."]]);
     expect(adapter.prompts()).toEqual([["user: Which?"]]);
     await ask(memories, "Two?", { adapter: new Scripted(saying("Two.")) });
     await ask(memories, first, { adapter });
     expect(await recorded(memories)).toHaveLength(5);
   });
 
-  it("asks in other words: the question under its id is edited, and its answer taken back", async () => {
+  it("asks in other words: the question under its id is edited, and what was answered is taken back", async () => {
     const memories = memoriesOf();
-    await ask(memories, [asking("q1", "A fjrod?")], { adapter: new Scripted(saying("What?")) });
+    const failing = new Scripted(calling("first"), { fails: new Error("away") });
+    const asked = ask(memories, [asking("q1", "A fjrod?")], { adapter: failing, tools: both });
+    await expect(asked).rejects.toThrow("away");
     const adapter = new Scripted(saying("A bay."));
     await ask(memories, [asking("q1", "A fjord?")], { adapter });
     expect(adapter.prompts()).toEqual([["user: A fjord?"]]);
     expect(await recorded(memories)).toEqual(["user: A fjord?", "assistant: A bay."]);
+  });
+
+  it("does not bring back what was taken back elsewhere", async () => {
+    const memories = memoriesOf();
+    await ask(memories, [asking("q1", "One?")], { adapter: new Scripted(saying("One.")) });
+    const stale = await page(memories);
+    await memories.get("chat-1").rewind("q1");
+    const again = await ask(memories, stale, { adapter: new Scripted() }).catch((error: unknown) => error);
+    expect(isTurnkeepError(again, "NOT_FOUND")).toBe(true);
+    const adapter = new Scripted(saying("Two."));
+    await ask(memories, [asking("q1", "One, or two?"), asking("q2", "Two?")], { adapter });
+    expect(adapter.prompts()).toEqual([["user: Two?"]]);
+    expect(await recorded(memories)).toEqual(["user: Two?", "assistant: Two."]);
   });
 
   it("goes on with a run that failed, and does not run again what was done", async () => {
@@ -350,17 +415,18 @@ describe("an end", () => {
         if (by === "another middleware" && type === "TEXT_MESSAGE_END") ctx.abort();
       },
     };
-    const adapter = new Scripted({ text: "A fjord is", ...ends, ...fails }, saying("Go on."));
-    const run = ask(memories, "What?", { adapter, abortController, last: [guard] });
+    const adapter = new Scripted(
+      calling("first"),
+      { text: "A fjord is", ...ends, ...fails },
+      saying("Go on."),
+    );
+    const run = ask(memories, "What?", { adapter, tools: both, abortController, last: [guard] });
     await (status === "failed" ? expect(run).rejects.toThrow("away") : run);
-    const [, said] = await record(memories);
-    expect(said).toMatchObject({
-      role: "assistant",
-      content: "A fjord is",
-      metadata: { turnkeep: { status } },
-    });
+    const said = await record(memories);
+    expect(said).toHaveLength(4);
+    expect(said[3]).toMatchObject({ content: "A fjord is", metadata: { turnkeep: { status } } });
     await ask(memories, "And?", { adapter });
-    expect(adapter.prompts()[1]).toEqual(["user: What?", "assistant: A fjord is", "user: And?"]);
+    expect(adapter.prompts()[2]).toEqual([...said.map(told), "user: And?"]);
   });
 
   it("that is a stop in a tool keeps each step once, unmarked", async () => {

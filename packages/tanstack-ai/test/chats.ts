@@ -42,6 +42,10 @@ export interface Answer {
 
 type Reply = Answer | ((messages: readonly ModelMessage[]) => Answer);
 
+interface Structured {
+  readonly chatOptions: { readonly messages: ModelMessage[] };
+}
+
 let count = 0;
 
 export function calling(...names: string[]): Answer {
@@ -110,8 +114,10 @@ export class Scripted extends BaseTextAdapter<"scripted", object, readonly ["tex
     yield { type: "RUN_FINISHED", ...run, finishReason, metadata: { tanstack: { finishReason } } } as never;
   }
 
-  override async structuredOutput(): Promise<never> {
-    throw new Error("Not scripted.");
+  override async structuredOutput({ chatOptions }: Structured): Promise<{ data: unknown; rawText: string }> {
+    this.requests.push(structuredClone(chatOptions.messages));
+    const { text: rawText = "" } = this.#replies.shift() as Answer;
+    return { data: JSON.parse(rawText), rawText };
   }
 }
 

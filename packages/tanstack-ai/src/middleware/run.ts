@@ -38,13 +38,12 @@ export class Run {
   async begin(messages: readonly ModelMessage[]): Promise<ModelMessage[]> {
     const given = messages.filter((message) => !isPlaceholder(message));
     const record = await recordOf(this.#memory);
-    const alignment = align(given, record);
-    const { known, added } = alignment;
+    const { known, added } = align(given, record);
     const kept = record.filter(({ state }) => state !== "superseded");
     const question = given.findLast(isQuestion);
     const asked = question ? known.get(question) : kept.findLast(({ message }) => isQuestion(message));
     if (asked !== undefined) await this.#answer(asked.id);
-    const revised = await this.#revise(given, alignment, kept);
+    const revised = await this.#revise(given, known, kept);
     const past = revised.map(({ id, message }) => this.#hold(structuredClone(message), id));
     const ids = await this.#store(added);
     if (question && !asked) await this.#answer(ids[added.indexOf(question)] as string);
@@ -114,7 +113,7 @@ export class Run {
    */
   async #revise(
     given: readonly ModelMessage[],
-    { known, added }: Alignment,
+    known: Alignment["known"],
     kept: readonly Recorded[],
   ): Promise<readonly Recorded[]> {
     const edited = new Map<string, ModelMessage>();
@@ -122,7 +121,7 @@ export class Run {
       const isEdited = isQuestion(message) && wordsOf(message) !== wordsOf(before);
       if (isEdited && state !== "superseded") edited.set(id, message);
     }
-    const last = added.length > 0 ? undefined : given.at(-1);
+    const last = given.at(-1);
     const place = last && isQuestion(last) ? kept.indexOf(known.get(last) as Recorded) : -1;
     const behind = place < 0 ? [] : kept.slice(place + 1);
     const [first] = behind;
