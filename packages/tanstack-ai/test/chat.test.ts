@@ -8,7 +8,7 @@ import {
   type UIMessage,
 } from "@tanstack/ai";
 import { type ChatMemoryStore, createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { turnkeepMiddleware } from "../src/index.ts";
 import {
@@ -89,8 +89,12 @@ describe("a run", () => {
         return store.updateMessages(...update);
       },
     };
-    await ask(memoriesOf({ maxMessages: 100 }, counting), "Do it.", { adapter: working(), tools: both });
-    expect(writes).toBe(6);
+    // The engine says that an answer was begun before the memory says that it was given.
+    vi.useFakeTimers({ toFake: ["Date"], now: 7 });
+    const adapter = new Scripted(calling("first"), { ...saying("Done."), before: () => vi.setSystemTime(9) });
+    await ask(memoriesOf({ maxMessages: 100 }, counting), "Do it.", { adapter, tools: both });
+    vi.useRealTimers();
+    expect(writes).toBe(4);
   });
 
   it("keeps thoughts with their signatures, ids and times, each message once", async () => {
@@ -326,7 +330,8 @@ describe("what chat is given", () => {
     expect(await recorded(memories)).toEqual(["user: Which?", "assistant: That."]);
     expect(seen).toEqual([["user: Which?", "assistant: That."]]);
     expect(adapter.prompts()).toEqual([["user: Which?"]]);
-    await ask(memories, "Two?", { adapter: new Scripted(saying("Two.")) });
+    await ask(memories, "Two?", { adapter: new Scripted(saying("Two.")), last: [looking] });
+    expect(seen[1]).toEqual(["user: Which?", "assistant: That.", "user: Two?", "assistant: Two."]);
     await ask(memories, first, { adapter });
     expect(await recorded(memories)).toHaveLength(5);
   });
@@ -340,6 +345,11 @@ describe("what chat is given", () => {
     await ask(memories, [asking("q1", "A fjord?")], { adapter });
     expect(adapter.prompts()).toEqual([["user: A fjord?"]]);
     expect(await recorded(memories)).toEqual(["user: A fjord?", "assistant: A bay."]);
+    // An older one stays where it stands, with its answer.
+    const given = [asking("q1", "A sound?"), asking("q2", "Sure?")];
+    await ask(memories, given, { adapter: new Scripted(saying("Yes.")) });
+    const now = ["user: A sound?", "assistant: A bay.", "user: Sure?", "assistant: Yes."];
+    expect(await recorded(memories)).toEqual(now);
   });
 
   it("does not bring back what was taken back elsewhere", async () => {

@@ -44,7 +44,7 @@ export class Run {
     const asked = question ? known.get(question) : kept.findLast(({ message }) => isQuestion(message));
     if (asked !== undefined) await this.#answer(asked.id);
     const revised = await this.#revise(given, known, kept);
-    const past = revised.map(({ id, message }) => this.#hold(structuredClone(message), id));
+    const past = revised.map(({ id, message }) => this.#hold(message, id));
     const ids = await this.#store(added);
     if (question && !asked) await this.#answer(ids[added.indexOf(question)] as string);
     return withoutOldCalls([...past, ...added], (result) => this.#known.add(result));
