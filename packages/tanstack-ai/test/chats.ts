@@ -127,6 +127,13 @@ export function toolOf(name: string, run: () => unknown = () => `${name} done`):
   ) as unknown as Tool;
 }
 
+/** A run of two tools, one after the other. */
+export const both: Tool[] = [toolOf("first"), toolOf("second")];
+export const working = (): Scripted => new Scripted(calling("first"), calling("second"), saying("Done."));
+export const worked: readonly string[] = [
+  ...["assistant: [first]", "(first done)", "assistant: [second]", "(second done)", "assistant: Done."],
+];
+
 type Given = readonly (ModelMessage | UIMessage)[];
 
 interface Asked {
