@@ -188,6 +188,23 @@ it("shows a provider what it accepts, with a result for each call that was cut o
   }
 });
 
+it("tells media by their sources, and what the provider runs itself", () => {
+  expect(tanstackFormat.pieces(parts).filter(({ type }) => type === "media")).toEqual([
+    { type: "media", mediaType: "image/png", bytes: 3, data: "AAAA", detail: "low", of: "content" },
+    { type: "media", mediaType: "audio/*", bytes: undefined, of: "content" },
+    { type: "media", mediaType: "video/mp4", bytes: undefined, of: "content" },
+    { type: "media", mediaType: "application/pdf", bytes: 3, data: "AAAA", of: "content" },
+  ]);
+  expect(tanstackFormat.toolCalls(samples.servers)).toEqual([
+    { id: "s1", name: "weather", providerExecuted: true },
+  ]);
+  expect(tanstackFormat.toolCalls(call)).toEqual([{ id: "c1", name: "weather" }]);
+  expect(tanstackFormat.without(thoughtful, { toolCalls: () => true })).not.toHaveProperty("toolCalls");
+  const silent = (message: ModelMessage) =>
+    tanstackFormat.withResultText?.({ ...message, content: "" }, "It failed.", "Nothing.")?.content;
+  expect([samples.failed, samples.result].map(silent)).toEqual(["It failed.", "Nothing."]);
+});
+
 it("joins what one speaker says, with the calls at the end", () => {
   const join = tanstackFormat.joined as NonNullable<typeof tanstackFormat.joined>;
   const two: ModelMessage = { role: "user", content: "Two." };
