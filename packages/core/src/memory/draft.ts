@@ -6,7 +6,7 @@ import type { MemoryUpdate } from "../store-contract.ts";
 import { type BranchStart, encodeHead } from "./head.ts";
 import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import { randomName, uuidv7 } from "./message-id.ts";
+import { randomName, uuidv7 } from "../message-id.ts";
 import type { StoredRecord } from "./stored-records.ts";
 import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";

@@ -9,7 +9,7 @@ import { factsOf } from "../steps/item-facts.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";
-import { uuidv7 } from "./message-id.ts";
+import { uuidv7 } from "../message-id.ts";
 
 /**
  * Checks, copies and counts a message before anything is written. Errors: `INVALID_MESSAGE`, `INVALID_OPTION` for a bad

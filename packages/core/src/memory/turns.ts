@@ -8,7 +8,7 @@ import { takeSignal, takeTurnOptions } from "./call-options.ts";
 import { backOff, endedBy } from "./deadline.ts";
 import { HeldTurn } from "./held-turn.ts";
 import type { Lease } from "./lease.ts";
-import { randomName } from "./message-id.ts";
+import { randomName } from "../message-id.ts";
 import type { Plan, Session } from "./session.ts";
 
 /** How often a turn looks whether it was asked to end. */
