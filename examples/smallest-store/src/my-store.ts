@@ -8,7 +8,7 @@ export const schema = `
     id text collate "C" primary key, value text not null, revision bigint not null default nextval('revisions')
   )`;
 
-/** A store over one table: each memory is one value, swapped only if nobody else has swapped it. */
+/** A store over one table: each memory is a value, swapped only if nobody else has swapped it. */
 export function myStore(database: PGlite, options: { ttlMs?: number | undefined } = {}): ChatMemoryStore {
   const rows = async <T>(sql: string, ...given: unknown[]) => (await database.query<T>(sql, given)).rows;
   return keyValueStore<string>({
@@ -33,6 +33,10 @@ export function myStore(database: PGlite, options: { ttlMs?: number | undefined 
       const any = "delete from memories where id = $1 returning 1";
       const one = "delete from memories where id = $1 and revision = $2::text::bigint returning 1";
       return (await (revision === undefined ? rows(any, id) : rows(one, id, revision))).length === 1;
+    },
+    async list({ after = "", limit }) {
+      const page = "select id from memories where id > $1 order by id limit $2";
+      return (await rows<{ id: string }>(page, after, limit)).map(({ id }) => id);
     },
   });
 }
