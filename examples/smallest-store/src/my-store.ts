@@ -15,6 +15,8 @@ export function myStore(database: PGlite, options: { ttlMs?: number | undefined 
     ...options,
     shared: true,
     durable: true,
+    // PGlite drops a byte order mark at the start of a text.
+    keys: "hex",
     async get(id) {
       const [row] = await rows<{ value: string; revision: string }>(
         "select value, revision::text as revision from memories where id = $1",
