@@ -131,7 +131,7 @@ describe("what a long history costs", () => {
     const { hooks, counts } = countedHooks(64 * 1024);
     const store = keyValueStore({ ...hooks, maxMemoryBytes: 64 * 1024 });
     const memory = createChatMemory({ id: "a", store, window: { maxMessages: 10 } });
-    for (let count = 0; count < 200; count++) await memory.add(user("é".repeat(1_000)));
+    for (let count = 0; count < 200; count++) await memory.add(user("日".repeat(1_000)));
     expect(await memory.messages()).toHaveLength(10);
     expect(counts.largest).toBeLessThanOrEqual(64 * 1024);
     const ids: string[] = [];
@@ -227,6 +227,18 @@ describe("segments", () => {
     expect(await seqsOf(store)).toEqual(upTo(1_100).filter((seq) => seq !== 700));
     await store.deleteMessages("a", { expected: version });
     expect(values.size).toBe(0);
+  });
+
+  test("one that is not written is written again before the memory names it", async () => {
+    const hooks = mapHooks();
+    const version = await withHistory(storeOfSegments(hooks, 1), 3);
+    let refusals = 0;
+    const compareAndSet: typeof hooks.compareAndSet = (key, ...rest) =>
+      key.startsWith("~:") && refusals++ === 0 ? false : hooks.compareAndSet(key, ...rest);
+    const store = storeOfSegments({ ...hooks, compareAndSet }, 1);
+    await append(store, version, 4, "x");
+    expect(refusals).toBe(2);
+    expect(await seqsOf(store)).toEqual(upTo(4));
   });
 
   test("an update that names a message beyond what is kept changes nothing", async () => {
