@@ -366,6 +366,22 @@ describe("what is left behind", () => {
     }
   });
 
+  test("what a beginning is written over is never the same twice", async () => {
+    const hooks = mapHooks();
+    const written: string[] = [];
+    const compareAndSet: typeof hooks.compareAndSet = (key, value, ...rest) => {
+      if (key === "a") written.push(value);
+      return hooks.compareAndSet(key, value, ...rest);
+    };
+    const store = storeOfSegments({ ...hooks, compareAndSet, now: () => 5 }, 1);
+    for (let life = 0; life < 3; life++) {
+      await store.updateMessages("a", begin());
+      await store.deleteMessages("a");
+    }
+    expect(written).toHaveLength(6);
+    expect(new Set(written).size).toBe(6);
+  });
+
   test("an update that dies leaves what a sweep removes once the memory has gone on", async () => {
     const hooks = mapHooks();
     const store = storeOfSegments(hooks, 1);
