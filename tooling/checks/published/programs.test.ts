@@ -31,6 +31,7 @@ const inItsFolder = async (env: NodeJS.ProcessEnv = {}): Promise<World> => ({
 const worlds: Readonly<Record<string, () => Promise<World>>> = {
   "ai-sdk-chat": inItsFolder,
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
+  "assistant-ui": inItsFolder,
   "chat-route": inItsFolder,
   dynamo: () => at("DYNAMO_URL", startDynamo()),
   "google-adk": inItsFolder,
