@@ -267,3 +267,48 @@ test("an answer that ended between the page and its resumption is shown whole", 
   // It is asked for once.
   expect(await transport.reconnectToStream({ chatId: "chat-1" })).toBeNull();
 });
+
+test("an answer that was taken back, or whose process died, is not shown as in the making", async () => {
+  const { memory, transport, send } = chat();
+  const streaming = (id: string): UIMessage => ({
+    id,
+    role: "assistant",
+    metadata: { status: "streaming" },
+    parts: [{ type: "text", text: "One, ", state: "streaming" }],
+  });
+  await memory.add(question("q1"), entry(streaming("a1"), { id: "a1" }));
+  await memory.rewind("a1");
+  await memory.add(entry(streaming("a2"), { id: "a2" }));
+  const { messages } = await transport.tree("chat-1");
+  expect(messages.slice(1).map(({ message }) => message.metadata)).toEqual([
+    { status: "interrupted" },
+    { status: "interrupted" },
+  ]);
+  const response = await send("GET", "/chat-1/stream?shown=a2");
+  expect(await response.text()).toMatch(/"messageMetadata":\{"status":"interrupted"\}.*"type":"abort"/s);
+});
+
+test("a question on another branch ends the answer that is being made", async () => {
+  const { ask, memory, lines } = chat("1", "2");
+  const { answer: a1 } = await ask(question("q1"), { parentId: null });
+  const streaming: UIMessage = { id: "a2", role: "assistant", metadata: { status: "streaming" }, parts: [] };
+  let isStopped = false;
+  let begun = (): void => {};
+  const isBegun = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const turn = memory.turn(async ({ signal }) => {
+    await memory.transaction((edit) => {
+      edit.rewind("q1");
+      edit.add(entry(question("q2"), { id: "q2" }), entry(streaming, { id: "a2" }));
+    });
+    begun();
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    isStopped = true;
+  });
+  await isBegun;
+  await ask(question("q3"), { parentId: a1, seen: "a2" });
+  await turn;
+  expect(isStopped).toBe(true);
+  expect(await lines()).toEqual(["user: q1", "assistant: 1", "user: q3", "assistant: 2"]);
+});

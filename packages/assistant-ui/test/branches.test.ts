@@ -149,3 +149,20 @@ test("a message that is deleted is gone, and what was said behind it stays", asy
   expect(loaded.shown()).toEqual(["user: A", "user: B", "assistant: 2"]);
   expect(failures).toEqual([]);
 });
+
+test("an answer goes on while another thread is shown", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { page, memories, failures } = server([reply, "Three."]);
+  const tab = await page();
+  tab.runtime.thread.append("Count.");
+  await begun;
+  await until(() => tab.threadId() !== undefined);
+  const id = tab.threadId();
+  await tab.runtime.threads.switchToNewThread();
+  await tab.ask("Hello");
+  goOn();
+  await until(async () => JSON.stringify(await memories.get(id).messages()).includes("two."));
+  await tab.open(id);
+  await until(() => tab.shown()[1] === "assistant: One, two.");
+  expect(failures).toEqual([]);
+});
