@@ -1,4 +1,4 @@
-import { createChatMemories, entry, inMemoryStore } from "@turnkeep/core";
+import { createChatMemories, entry, inMemoryStore, type WindowOptions } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
@@ -19,9 +19,10 @@ interface Posting {
 }
 
 /** A chat behind a handler, for a page that shows branches. */
-function chat(...answers: string[]) {
+function chat(answers: readonly string[] = [], window?: WindowOptions<UIMessage>) {
   const { model, prompts } = modelOf(...answers.map(says));
-  const memories = createChatMemories({ store: inMemoryStore(), format: uiMessageFormat<UIMessage>() });
+  const format = uiMessageFormat<UIMessage>();
+  const memories = createChatMemories({ store: inMemoryStore(), format, window });
   const memory = memories.get("chat-1", { owner: "ann" });
   const failures: unknown[] = [];
   const owner = ({ headers }: Request): string | undefined => headers.get("user") ?? undefined;
@@ -56,7 +57,7 @@ function chat(...answers: string[]) {
 }
 
 test("a new question in the place of another takes that back, under ids of their own", async () => {
-  const { ask, lines, transport } = chat("1", "2", "3", "4");
+  const { ask, lines, transport } = chat(["1", "2", "3", "4"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const { answer: a2 } = await ask(question("q2"), { parentId: a1, seen: a1 });
   const { answer: a3 } = await ask(question("q3"), { parentId: a1, seen: a2 });
@@ -78,20 +79,23 @@ test("a new question in the place of another takes that back, under ids of their
 });
 
 test("a question behind a branch that was taken back makes that the conversation", async () => {
-  const { ask, lines, prompts, failures } = chat("1", "2", "3", "4");
+  const { ask, lines, prompts, failures } = chat(["1", "2", "3", "4", "5"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const { answer: a2 } = await ask(question("q2"), { parentId: null, seen: a1 });
   const { answer: a3 } = await ask(question("q3"), { parentId: a1, seen: a2 });
   expect(await lines()).toEqual(["user: q1", "assistant: 1", "user: q3", "assistant: 3"]);
   // Another answer to what was taken back.
-  await ask(question("q2"), { parentId: null, seen: a3 });
+  const { answer: a4 } = await ask(question("q2"), { parentId: null, seen: a3 });
   expect(await lines()).toEqual(["user: q2", "assistant: 4"]);
   expect(prompts.at(-1)).toHaveLength(1);
+  // An edit in the middle of the other branch.
+  await ask(question("q5"), { parentId: a1, seen: a4 });
+  expect(await lines()).toEqual(["user: q1", "assistant: 1", "user: q5", "assistant: 5"]);
   expect(failures).toEqual([]);
 });
 
 test("what a tab has not seen is neither taken back nor put back", async () => {
-  const { ask, lines, memory } = chat("1", "2", "3", "4");
+  const { ask, lines, memory } = chat(["1", "2", "3", "4"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const { answer: a2 } = await ask(question("q2"), { parentId: null, seen: a1 });
   const gone = { status: 409, answer: expect.stringContaining("gone on") };
@@ -108,7 +112,7 @@ test("what a tab has not seen is neither taken back nor put back", async () => {
 });
 
 test("a question behind one that was refused, or that was not answered, goes on with what is there", async () => {
-  const { ask, lines } = chat("1", "2", "3");
+  const { ask, lines } = chat(["1", "2", "3"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   await ask(question("q3"), { parentId: "refused", seen: a1 });
   await ask(question("q4"), { parentId: "q3", seen: a1 });
@@ -123,7 +127,7 @@ test("a question behind one that was refused, or that was not answered, goes on 
 });
 
 test("a prompt in front is not taken back, and not in the tree", async () => {
-  const { ask, lines, memory, transport } = chat("1", "2");
+  const { ask, lines, memory, transport } = chat(["1", "2"]);
   await memory.add({ id: "s", role: "system", parts: [{ type: "text", text: "Be brief." }] });
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   await ask(question("q2"), { parentId: null, seen: a1 });
@@ -138,7 +142,7 @@ test("a prompt in front is not taken back, and not in the tree", async () => {
 });
 
 test("versions that have one id in common have their own in the tree, by which they are asked again", async () => {
-  const { ask, lines, transport } = chat("1", "2", "3", "4");
+  const { ask, lines, memory, transport } = chat(["1", "2", "3", "4", "5"]);
   const { answer: a1 } = await ask(question("q1", "One?"), { parentId: null });
   // `useChat` edits under the same id.
   const { answer: a2 } = await ask(question("q1", "Two?"), { parentId: null, seen: a1 });
@@ -151,6 +155,7 @@ test("versions that have one id in common have their own in the tree, by which t
     "user: Two?",
     "assistant: 2",
   ]);
+  expect(ids[2]).not.toBe("q1");
   const { answer: a3 } = await ask(
     { ...question("q1", "Two?"), id: ids[2] as string },
     { parentId: null, seen: a2 },
@@ -158,10 +163,15 @@ test("versions that have one id in common have their own in the tree, by which t
   expect(await lines()).toEqual(["user: Two?", "assistant: 3"]);
   await ask(question("q4"), { parentId: a3, seen: a3 });
   expect(await lines()).toEqual(["user: Two?", "assistant: 3", "user: q4", "assistant: 4"]);
+  // The question was not asked twice: another answer is all that came.
+  expect((await transport.tree("chat-1")).messages).toHaveLength(7);
+  // What the application moved here is known by the id that the tree has for it.
+  await memory.add(entry(question("moved"), { id: "m-1" }));
+  expect(await ask(question("q5"), { parentId: null, seen: "m-1" })).toMatchObject({ status: 200 });
 });
 
 test("what is left of a tree whose messages were removed hangs together", async () => {
-  const { memory, transport, ask } = chat("1", "2", "3");
+  const { memory, transport, ask } = chat(["1", "2", "3"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const { answer: a2 } = await ask(question("q1"), { parentId: null, seen: a1 });
   const { answer: a3 } = await ask(question("q3"), { parentId: a2, seen: a2 });
@@ -182,6 +192,21 @@ test("what is left of a tree whose messages were removed hangs together", async 
     ["q3", a3],
   ]);
   await expect(transport.deleteMessage("chat-1", a1)).rejects.toMatchObject({ statusCode: 404 });
+});
+
+test("a conversation whose beginning was pruned goes on behind no branch that was taken back", async () => {
+  const { memories, transport, ask } = chat(["1", "2", "3"], { maxMessages: 2, unit: "turn" });
+  const { answer: a1 } = await ask(question("q1"), { parentId: null });
+  const { answer: a2 } = await ask(question("q1"), { parentId: null, seen: a1 });
+  const { answer: a3 } = await ask(question("q3"), { parentId: a2, seen: a2 });
+  await memories.prune({ olderThanMs: 0, states: ["evicted"] });
+  const { messages, headId } = await transport.tree("chat-1");
+  expect(headId).toBe(a3);
+  expect(messages.map(({ parentId, message }) => [parentId, message.id])).toEqual([
+    [null, a1],
+    [null, "q3"],
+    ["q3", a3],
+  ]);
 });
 
 test("a user names a chat and puts it away; what the application says of it stays", async () => {
@@ -289,7 +314,7 @@ test("an answer that was taken back, or whose process died, is not shown as in t
 });
 
 test("a question on another branch ends the answer that is being made", async () => {
-  const { ask, memory, lines } = chat("1", "2");
+  const { ask, memory, lines } = chat(["1", "2"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const streaming: UIMessage = { id: "a2", role: "assistant", metadata: { status: "streaming" }, parts: [] };
   let isStopped = false;

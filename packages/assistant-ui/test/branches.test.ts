@@ -56,26 +56,32 @@ test.each([
   expect(failures).toEqual([]);
 });
 
-test("an edit deep in a branch that is not the conversation's, and another answer there", async () => {
-  const { page, failures, prompts } = server(["1", "2", "3", "4", "5", "6"]);
-  const tab = await page("ann", false);
-  await tab.ask("A");
-  await tab.ask("B");
-  await tab.edit(0, "C");
-  tab.runtime.thread.getMessageByIndex(0).switchToBranch({ position: "previous" });
-  await until(() => tab.shown().length === 4);
-  await tab.edit(2, "D");
-  expect(prompts.at(-1)).toEqual(["user: A", "assistant: 1", "user: D"]);
-  tab.runtime.thread.getMessageByIndex(0).switchToBranch({ position: "next" });
-  await until(() => tab.shown().length === 2);
-  await tab.reload(1);
-  expect(prompts.at(-1)).toEqual(["user: C"]);
-  const loaded = await page();
-  await loaded.open(tab.threadId());
-  expect(loaded.shown()).toEqual(["user: C", "assistant: 5"]);
-  expect([...loaded.tree().messages].sort()).toEqual([...tab.tree().messages].sort());
-  expect(failures).toEqual([]);
-});
+test.each([
+  { told: "at once", keepsBranch: true },
+  { told: "by the next question alone", keepsBranch: false },
+])(
+  "an edit deep in a branch that is not the conversation's, and another answer there, told $told",
+  async ({ keepsBranch }) => {
+    const { page, failures, prompts } = server(["1", "2", "3", "4", "5", "6"]);
+    const tab = await page("ann", keepsBranch);
+    await tab.ask("A");
+    await tab.ask("B");
+    await tab.edit(0, "C");
+    tab.runtime.thread.getMessageByIndex(0).switchToBranch({ position: "previous" });
+    await until(() => tab.shown().length === 4);
+    await tab.edit(2, "D");
+    expect(prompts.at(-1)).toEqual(["user: A", "assistant: 1", "user: D"]);
+    tab.runtime.thread.getMessageByIndex(0).switchToBranch({ position: "next" });
+    await until(() => tab.shown().length === 2);
+    await tab.reload(1);
+    expect(prompts.at(-1)).toEqual(["user: C"]);
+    const loaded = await page();
+    await loaded.open(tab.threadId());
+    expect(loaded.shown()).toEqual(["user: C", "assistant: 5"]);
+    expect([...loaded.tree().messages].sort()).toEqual([...tab.tree().messages].sort());
+    expect(failures).toEqual([]);
+  },
+);
 
 test("two tabs in one thread lose nothing, and neither takes back what it has not seen", async () => {
   const { page, memories } = server(["1", "2", "3", "4"]);

@@ -98,10 +98,31 @@ test("somebody else sees neither thread nor message, and changes nothing", async
   expect(failures).toEqual([]);
 });
 
-test("a thread whose first question is refused is not on the server, and can be deleted", async () => {
-  const { page, failures } = server([], {
-    window: { maxTokens: 1, counter: { name: "one", count: () => 2 } },
+const tiny = { maxTokens: 1, counter: { name: "two", count: () => 2 } };
+
+test.each([
+  { first: "answered", window: undefined, expected: ["About A"] },
+  { first: "refused", window: tiny, expected: [] },
+])("a title is waited for until the first question is $first", async ({ window, expected }) => {
+  const { options } = server(["1"], { window, title: () => "About A" });
+  const { adapter, transport } = chatThreads(options("ann"));
+  const title = await adapter.generateTitle("thread-1", []);
+  const asked = transport.sendMessages({
+    trigger: "submit-message",
+    chatId: "thread-1",
+    messageId: undefined,
+    messages: [{ id: "q", role: "user", parts: [{ type: "text", text: "A" }] }],
+    abortSignal: undefined,
   });
+  const chunks = await asked.catch(() => []);
+  for await (const _ of chunks);
+  const texts = [];
+  for await (const chunk of title) if (chunk.type === "text-delta") texts.push(chunk.textDelta);
+  expect(texts).toEqual(expected);
+});
+
+test("a thread whose first question is refused is not on the server, and can be deleted", async () => {
+  const { page, failures } = server([], { window: tiny });
   const tab = await page();
   await tab.ask("A");
   expect(tab.runtime.thread.getState().messages.at(-1)?.status).toMatchObject({ type: "incomplete" });

@@ -14,7 +14,7 @@ import { openPage, type Page } from "./page.ts";
 
 interface Settings extends Partial<Omit<ChatHandlerOptions, "memories">> {
   readonly store?: ChatMemoryStore;
-  readonly window?: WindowOptions<UIMessage>;
+  readonly window?: WindowOptions<UIMessage> | undefined;
 }
 
 export interface Server {

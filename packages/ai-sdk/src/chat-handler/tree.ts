@@ -26,8 +26,9 @@ export async function tree(memory: Memory): Promise<ChatTree> {
       // A prompt in front follows nothing, and nothing follows it.
       if (parent === undefined) continue;
       const isStanding = state !== "superseded";
+      // Where what it followed was removed or pruned, what stands follows what else stands.
       messages.push({
-        parentId: leftOf(ids, parent, isStanding ? head : 0),
+        parentId: ids.get(parent) ?? leftOf(ids, isStanding ? head : parent),
         message: { ...(await shownOf(memory, said)), id },
       });
       ids.set(seq, id);
@@ -39,10 +40,9 @@ export async function tree(memory: Memory): Promise<ChatTree> {
   return { messages, ...(headId !== undefined && { headId }) };
 }
 
-/** The parent, or what is left before it where that was removed: of what stands, the newest before it that does. */
-function leftOf(ids: ReadonlyMap<number, string>, parent: number, head: number): string | null {
-  if (head > 0 && !ids.has(parent)) return ids.get(head) ?? null;
-  for (let seq = parent; seq > 0; seq--) {
+/** What is left before a place. */
+function leftOf(ids: ReadonlyMap<number, string>, place: number): string | null {
+  for (let seq = place; seq > 0; seq--) {
     const id = ids.get(seq);
     if (id !== undefined) return id;
   }

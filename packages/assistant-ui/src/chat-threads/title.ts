@@ -34,8 +34,8 @@ async function titleOf<M extends UIMessage>(
   for (const afterMs of askedAfterMs) {
     await new Promise((resolve) => setTimeout(resolve, afterMs));
     // A chat whose first question was refused is not there.
-    const { title } = await chats.chat(chatId).catch(() => ({ title: undefined }));
-    if (title !== undefined) return title;
+    const chat = await chats.chat(chatId).catch(() => undefined);
+    if (chat === undefined || chat.title !== undefined) return chat?.title;
   }
   return undefined;
 }
