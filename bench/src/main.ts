@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { cache } from "./benchmarks/cache.ts";
+import { calls } from "./benchmarks/calls.ts";
 import { elsewhere } from "./benchmarks/elsewhere.ts";
 import { growth } from "./benchmarks/growth.ts";
 import { redis } from "./benchmarks/redis.ts";
@@ -26,6 +27,7 @@ import { markdownOf } from "./report/table.ts";
 
 const benchmarks: readonly Benchmark[] = [
   cache,
+  calls,
   elsewhere,
   growth,
   redis,
