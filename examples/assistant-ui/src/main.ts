@@ -1,4 +1,4 @@
-// npm install @assistant-ui/react @assistant-ui/react-ai-sdk @turnkeep/ai-sdk @turnkeep/assistant-ui @turnkeep/core @turnkeep/formats ai happy-dom react react-dom
+// npm install @assistant-ui/react @assistant-ui/react-ai-sdk @turnkeep/ai-sdk @turnkeep/assistant-ui @turnkeep/core @turnkeep/formats @types/react @types/react-dom ai happy-dom react react-dom
 // It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // npx tsx main.ts
 

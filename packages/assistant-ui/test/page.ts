@@ -130,7 +130,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 }
 
 /** What React and the SDK do behind a call that begins something. */
-async function nextTurns(): Promise<void> {
+export async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 

@@ -1,7 +1,8 @@
 import { inMemoryStore } from "@turnkeep/core";
 import { expect, test } from "vitest";
 import { chatThreads } from "../src/index.ts";
-import { until } from "./page.ts";
+import { gate } from "./models.ts";
+import { nextTurns, until } from "./page.ts";
 import { server } from "./world.ts";
 
 test("threads are listed newest first, with the titles that the server gives, and renamed", async () => {
@@ -104,9 +105,11 @@ test.each([
   { first: "answered", window: undefined, expected: ["About A"] },
   { first: "refused", window: tiny, expected: [] },
 ])("a title is waited for until the first question is $first", async ({ window, expected }) => {
-  const { options } = server(["1"], { window, title: () => "About A" });
+  const { options, requests } = server(["1"], { window, title: () => "About A" });
   const { adapter, transport } = chatThreads(options("ann"));
   const title = await adapter.generateTitle("thread-1", []);
+  await nextTurns();
+  expect(requests).toEqual([]);
   const asked = transport.sendMessages({
     trigger: "submit-message",
     chatId: "thread-1",
@@ -119,6 +122,39 @@ test.each([
   const texts = [];
   for await (const chunk of title) if (chunk.type === "text-delta") texts.push(chunk.textDelta);
   expect(texts).toEqual(expected);
+});
+
+test("a question waits for the switch of a branch before it", async () => {
+  const { options } = server(["1", "2"]);
+  const { opened, open } = gate();
+  const posts: string[] = [];
+  const ann = options("ann");
+  const { transport, onBranchChange } = chatThreads({
+    ...ann,
+    fetch: async (url, init) => {
+      posts.push(String(url).replace(/.*\/api\/chat/, ""));
+      if (String(url).includes("/versions/")) await opened;
+      return ann.fetch(url, init);
+    },
+  });
+  const ask = async (id: string): Promise<void> => {
+    const chunks = await transport.sendMessages({
+      trigger: "submit-message",
+      chatId: "thread-1",
+      messageId: undefined,
+      messages: [{ id, role: "user", parts: [{ type: "text", text: id }] }],
+      abortSignal: undefined,
+    });
+    for await (const _ of chunks);
+  };
+  await ask("q1");
+  onBranchChange({ headId: "q1" });
+  const asked = ask("q1");
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(posts).toEqual(["", "/thread-1/versions/q1"]);
+  open();
+  await asked;
+  expect(posts).toEqual(["", "/thread-1/versions/q1", ""]);
 });
 
 test("a thread whose first question is refused is not on the server, and can be deleted", async () => {

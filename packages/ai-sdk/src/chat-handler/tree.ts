@@ -25,14 +25,12 @@ export async function tree(memory: Memory): Promise<ChatTree> {
       const { id, seq, state, parent } = said;
       // A prompt in front follows nothing, and nothing follows it.
       if (parent === undefined) continue;
-      const isStanding = state !== "superseded";
-      // Where what it followed was removed or pruned, what stands follows what else stands.
       messages.push({
-        parentId: ids.get(parent) ?? leftOf(ids, isStanding ? head : parent),
+        parentId: leftOf(ids, parent),
         message: { ...(await shownOf(memory, said)), id },
       });
       ids.set(seq, id);
-      if (isStanding) head = seq;
+      if (state !== "superseded") head = seq;
     }
   }
   const headId = ids.get(head);
@@ -40,9 +38,9 @@ export async function tree(memory: Memory): Promise<ChatTree> {
   return { messages, ...(headId !== undefined && { headId }) };
 }
 
-/** What is left before a place. */
-function leftOf(ids: ReadonlyMap<number, string>, place: number): string | null {
-  for (let seq = place; seq > 0; seq--) {
+/** The parent, or what is left before it where that was removed. */
+function leftOf(ids: ReadonlyMap<number, string>, parent: number): string | null {
+  for (let seq = parent; seq > 0; seq--) {
     const id = ids.get(seq);
     if (id !== undefined) return id;
   }
