@@ -9,6 +9,7 @@ const webOnly = new Set([
   "tokens",
   "assistant",
   "ai-sdk",
+  "assistant-ui",
   "google-adk",
   "langchain",
   "openai-agents",
