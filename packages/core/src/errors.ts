@@ -12,7 +12,7 @@
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
- * | `MEMORY_FULL` | the memory, with its history, would exceed what the store holds of one; nothing was written | `remove` messages, `clear()`, or go on in a new memory |
+ * | `MEMORY_FULL` | the memory would exceed what the store holds of one; nothing was written | a smaller window where the store keeps history apart; else `remove` messages, `clear()`, or go on in a new memory |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
@@ -148,7 +148,7 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
 export function memoryFullError(memoryId: string, needed: number, limit: number): TurnkeepError {
   return new TurnkeepError(
     "MEMORY_FULL",
-    `Memory ${show(memoryId)} would have ${needed} bytes with its history, and this store holds ${limit} at most. ` +
+    `Memory ${show(memoryId)} would have ${needed} bytes, and this store holds ${limit} at most. ` +
       "Nothing was written, and a repeat does not help: remove() messages, clear() the memory, or go on in a new one",
     { details: { memoryId, needed, limit } },
   );

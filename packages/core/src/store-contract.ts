@@ -173,7 +173,10 @@ export interface StoreCapabilities {
   readonly readSteps: 1 | 2;
   /** The largest message, as UTF-8 bytes of `payload` and `meta` together. */
   readonly maxMessageBytes: number;
-  /** The largest memory with its history, in UTF-8 bytes as the store keeps it. Absent: as much as the database takes. */
+  /**
+   * The largest memory, in UTF-8 bytes as the store keeps it: its live messages, and its history where that stands with
+   * them. Absent: as much as the database takes.
+   */
   readonly maxMemoryBytes?: number | undefined;
 }
 

@@ -176,15 +176,15 @@ export const mutants = [
   {
     ...keyValue,
     file: "core/src/stores/key-value-store.ts",
-    find: "const expiresAt = expiryOf(update, ttlMs, updatedAt);",
-    replace: "const expiresAt = expiryOf(update, ttlMs, updatedAt) ?? record?.expiresAt;",
+    find: "expiresAt: expiryOf(update, ttlMs, updatedAt) };",
+    replace: "expiresAt: expiryOf(update, ttlMs, updatedAt) ?? stored?.expiresAt };",
     caughtBy: ownTtl,
   },
   {
     ...keyValue,
     file: "core/src/stores/key-value-store.ts",
-    find: "if (record?.expiresAt !== undefined && record.expiresAt <= now()) return undefined;",
-    replace: "",
+    find: "return expiresAt !== undefined && expiresAt <= now();",
+    replace: "return false;",
     caughtBy: "an expired memory is absent in every method at once",
   },
 ];

@@ -1,12 +1,12 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import { randomName, uuidv7 } from "../message-id.ts";
 import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import { type BranchStart, encodeHead } from "./head.ts";
 import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import { randomName, uuidv7 } from "./message-id.ts";
 import type { StoredRecord } from "./stored-records.ts";
 import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
