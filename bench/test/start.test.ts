@@ -51,7 +51,7 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
 
 // Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.
 test.each([
-  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 62 },
+  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 64 },
   {
     what: "createChatMemory and a store",
     code: 'export { createChatMemory } from "@turnkeep/core"; export { postgresStore } from "@turnkeep/store-postgres";',

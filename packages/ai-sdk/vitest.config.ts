@@ -43,7 +43,7 @@ const config: ViteUserConfig = {
         test: {
           ...older.test,
           name: "ai 6",
-          include: ["test/{assistant-stream,chat,chat-store,chunks,client,steps}.test.ts"],
+          include: ["test/{assistant-stream,branches,chat,chat-store,chunks,client,steps}.test.ts"],
         },
       },
     ],

@@ -8,13 +8,15 @@ export const schema = `
     id text collate "C" primary key, value text not null, revision bigint not null default nextval('revisions')
   )`;
 
-/** A store over one table: each memory is one value, swapped only if nobody else has swapped it. */
+/** A store over one table: each memory is a value, swapped only if nobody else has swapped it. */
 export function myStore(database: PGlite, options: { ttlMs?: number | undefined } = {}): ChatMemoryStore {
   const rows = async <T>(sql: string, ...given: unknown[]) => (await database.query<T>(sql, given)).rows;
   return keyValueStore<string>({
     ...options,
     shared: true,
     durable: true,
+    // PGlite drops a byte order mark at the start of a text.
+    keys: "hex",
     async get(id) {
       const [row] = await rows<{ value: string; revision: string }>(
         "select value, revision::text as revision from memories where id = $1",
@@ -33,6 +35,10 @@ export function myStore(database: PGlite, options: { ttlMs?: number | undefined 
       const any = "delete from memories where id = $1 returning 1";
       const one = "delete from memories where id = $1 and revision = $2::text::bigint returning 1";
       return (await (revision === undefined ? rows(any, id) : rows(one, id, revision))).length === 1;
+    },
+    async list({ after = "", limit }) {
+      const page = "select id from memories where id > $1 order by id limit $2";
+      return (await rows<{ id: string }>(page, after, limit)).map(({ id }) => id);
     },
   });
 }

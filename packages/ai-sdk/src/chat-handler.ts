@@ -8,14 +8,17 @@ import {
   type ToolSet,
   type UIMessage,
 } from "ai";
+import { about, updateChat } from "./chat-handler/about.ts";
 import { type Answering, answer, type Run, type Running } from "./chat-handler/answer.ts";
 import { follow } from "./chat-handler/follow.ts";
-import { checkExists, list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
-import { type ChatFiles, checkPost, type Posted, readPosted } from "./chat-handler/posted.ts";
+import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
+import { checkExists } from "./chat-handler/places.ts";
+import { type ChatFiles, checkPost, type Posted, readChange, readPosted } from "./chat-handler/posted.ts";
 import { Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
 import { giveTitle } from "./chat-handler/title.ts";
+import { tree } from "./chat-handler/tree.ts";
 import { restoreVersion } from "./chat-handler/versions.ts";
 import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
@@ -101,7 +104,9 @@ const fields = {
  * | `POST /api/chat` | a question, an edited one, one to be answered anew, or decisions on calls that wait: the answer as a stream |
  * | `GET /api/chat` | the chats of who asks, newest first if the store can: `{ chats, cursor? }`; `?cursor=`, `?limit=` |
  * | `GET /api/chat/:id` | the newest messages: `{ messages, before?, versions? }`; `?before=` for the page before, `?limit=` |
- * | `GET /api/chat/:id/stream` | the answer that is being made, for `resume: true`; 204 if none is |
+ * | `GET /api/chat/:id/tree` | all that was said, with each message's parent: `{ messages, headId? }` |
+ * | `GET /api/chat/:id/about` | `{ id, title?, archived? }`; `POST` with `{ title?, archived? }` changes it |
+ * | `GET /api/chat/:id/stream` | the answer that is being made, for `resume: true`; 204 if none is; `?shown=`: then that answer, whole |
  * | `POST /api/chat/:id/stop` | ends that answer, in whatever process |
  * | `POST /api/chat/:id/versions/:versionId` | switches to a version of a message: the page that is then there |
  * | `DELETE /api/chat/:id` | deletes the chat |
@@ -195,8 +200,14 @@ class Handler {
     switch (action.name) {
       case "page":
         return Response.json(await page(memory, action.query));
+      case "tree":
+        return Response.json(await tree(memory));
+      case "about":
+        return Response.json(await about(memory));
+      case "update":
+        return Response.json(await updateChat(memory, await readChange(request)));
       case "resume": {
-        const stream = await follow(memory).catch(nothingOfOthers);
+        const stream = await follow(memory, action.shownId).catch(nothingOfOthers);
         return stream === undefined
           ? new Response(null, { status: 204 })
           : createUIMessageStreamResponse({ stream });
@@ -220,15 +231,15 @@ class Handler {
     return memoryOf(this.#options.memories, id, user);
   }
 
-  async #post(request: Request, memory: Memory, { message, seen }: Posted): Promise<Response> {
+  async #post(request: Request, memory: Memory, { message, seen, parentId }: Posted): Promise<Response> {
     const { tools } = this.#answering;
     if (message.role === "assistant") {
       await decidedOf(memory, message, tools);
       return answer(memory, request, () => decide(memory, message, tools), this.#answering);
     }
     // The answer to what is asked differently, or again, is wanted no more. One that is over is nobody's to stop.
-    if (await checkQuestion(memory, message, seen)) await memory.requestStop();
-    return answer(memory, request, () => ask(memory, message, seen), this.#answering);
+    if (await checkQuestion(memory, message, seen, parentId)) await memory.requestStop();
+    return answer(memory, request, () => ask(memory, message, seen, parentId), this.#answering);
   }
 
   #runModel({ messages, abortSignal }: Run): Running {

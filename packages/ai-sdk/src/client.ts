@@ -29,10 +29,28 @@ export interface ChatTransportOptions {
   readonly seen?: string | undefined;
 }
 
+/** What is said of a chat. */
+export interface ChatInfo {
+  readonly id: string;
+  readonly title?: string;
+  readonly archived?: boolean;
+}
+
 /** A page of chats; with `cursor` comes the next. `updatedAt`: milliseconds since the epoch. */
 export interface ListedChats {
-  readonly chats: { readonly id: string; readonly title?: string; readonly updatedAt: number }[];
+  readonly chats: (ChatInfo & { readonly updatedAt: number })[];
   readonly cursor?: string;
+}
+
+/** All that was said in a chat. */
+export interface MessageTree<M extends UIMessage> {
+  /**
+   * In the order in which it was said, each with the id of the message that it follows; `null`: none. Those with the same are
+   * versions of one another.
+   */
+  readonly messages: { readonly parentId: string | null; readonly message: M }[];
+  /** The newest message of the conversation as it stands. */
+  readonly headId?: string;
 }
 
 /** A page of a chat; with `before` comes the page before. */
@@ -58,10 +76,19 @@ export interface TurnkeepChatTransport<M extends UIMessage> extends ChatTranspor
    * then there, for `setMessages`. An answer that is being made ends.
    */
   restoreVersion(chatId: string, versionId: string): Promise<MessagePage<M>>;
+  /** All that was said in a chat, what was edited or answered again among it, for a page that shows branches. */
+  tree(chatId: string): Promise<MessageTree<M>>;
   /** A page of the user's chats, newest first if the store can. */
   list(query?: { readonly cursor?: string }): Promise<ListedChats>;
   /** Ends the answer that is being made, whoever asked. `useChat`'s `stop` does so too. */
   stop(chatId: string): Promise<void>;
+  /** A chat as `list` has it. */
+  chat(chatId: string): Promise<ChatInfo>;
+  /** Gives a chat another title, 1 to 200 characters, or puts it away, which `list` says of it. */
+  updateChat(
+    chatId: string,
+    change: { readonly title?: string; readonly archived?: boolean },
+  ): Promise<ChatInfo>;
   /** Deletes a chat. */
   deleteChat(chatId: string): Promise<void>;
   /** Deletes a message of a chat. */
@@ -96,6 +123,8 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   readonly #options: ChatTransportOptions;
   /** The newest message that is shown, by chat. */
   readonly #seen = new Map<string, string>();
+  /** The answer that was loaded while it was being made, by chat, until it is followed. */
+  readonly #loading = new Map<string, string>();
   /** By which a request that follows another at once is known. */
   #requests = 0;
   #stopping: Promise<unknown> = Promise.resolve();
@@ -106,7 +135,14 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
       fetch: (url, init) => this.#fetch(url, init),
       prepareSendMessagesRequest: ({ id, messages, body, trigger }) => {
         const message = said(messages.at(-1) as M);
+        // A page that shows branches adds the `parentId`.
         return { body: { ...body, id, message, trigger, seen: body?.seen ?? this.#seen.get(id) ?? seen } };
+      },
+      prepareReconnectToStreamRequest: ({ id, api }) => {
+        const shown = this.#loading.get(id);
+        this.#loading.delete(id);
+        const path = `${api}/${encodeURIComponent(id)}/stream`;
+        return shown === undefined ? {} : { api: `${path}?shown=${encodeURIComponent(shown)}` };
       },
     });
     this.#options = options;
@@ -137,9 +173,23 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   /** Notes the newest message as shown. */
   #shown(chatId: string, page: MessagePage<M>): MessagePage<M> {
-    const newest = page.messages.at(-1);
-    if (newest !== undefined) this.#seen.set(chatId, newest.id);
+    this.#noteNewest(chatId, page.messages.at(-1));
     return page;
+  }
+
+  #noteNewest(chatId: string, newest: M | undefined): void {
+    if (newest === undefined) return;
+    this.#seen.set(chatId, newest.id);
+    if (isBeingMade(newest)) this.#loading.set(chatId, newest.id);
+    else this.#loading.delete(chatId);
+  }
+
+  async tree(chatId: string) {
+    const path = `/${encodeURIComponent(chatId)}/tree`;
+    const tree = (await this.#call("GET", path)) as MessageTree<M>;
+    const head = tree.messages.find(({ message }) => message.id === tree.headId);
+    this.#noteNewest(chatId, head?.message);
+    return tree;
   }
 
   async list({ cursor }: { readonly cursor?: string } = {}) {
@@ -149,6 +199,18 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async stop(chatId: string): Promise<void> {
     await this.#call("POST", `/${encodeURIComponent(chatId)}/stop`);
+  }
+
+  async chat(chatId: string) {
+    return (await this.#call("GET", `/${encodeURIComponent(chatId)}/about`)) as ChatInfo;
+  }
+
+  async updateChat(
+    chatId: string,
+    { title, archived }: { readonly title?: string; readonly archived?: boolean },
+  ) {
+    const path = `/${encodeURIComponent(chatId)}/about`;
+    return (await this.#call("POST", path, { title, archived })) as ChatInfo;
   }
 
   async deleteChat(chatId: string): Promise<void> {
@@ -182,7 +244,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
     return (chunks?.pipeThrough(noted) ?? null) as C;
   }
 
-  async #call(method: string, path: string): Promise<unknown> {
+  async #call(method: string, path: string, body?: object): Promise<unknown> {
     const { api = "/api/chat" } = this.#options;
     const [headers, credentials] = await Promise.all([
       resolved(this.#options.headers),
@@ -190,7 +252,12 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
     ]);
     const sent = new Headers(headers);
     sent.set("content-type", "application/json");
-    const init = { method, headers: sent, ...(credentials && { credentials }) };
+    const init = {
+      method,
+      headers: sent,
+      ...(credentials && { credentials }),
+      ...(body && { body: JSON.stringify(body) }),
+    };
     const text = await (await this.#fetch(api + path, init)).text();
     return text === "" ? undefined : JSON.parse(text);
   }
@@ -221,6 +288,10 @@ function said<M extends UIMessage>({ id, role, parts }: M): object {
   const isDecision = (part: M["parts"][number]): boolean =>
     isToolUIPart(part) && part.state === "approval-responded";
   return { id, role, parts: role === "assistant" ? parts.filter(isDecision) : parts };
+}
+
+function isBeingMade({ metadata }: UIMessage): boolean {
+  return (metadata as { readonly status?: unknown } | undefined)?.status === "streaming";
 }
 
 /** What the server says where it refuses a request: `{ error }`, or else all of it. */

@@ -1,5 +1,10 @@
-import { type ChatMemoryStore, inMemoryStore, keyValueStore } from "@turnkeep/core";
-import { type ConformanceHarness, failing, type HarnessCreateOptions } from "../src/index.ts";
+import { type ChatMemoryStore, inMemoryStore, keyValueStore, type StoredMessage } from "@turnkeep/core";
+import {
+  type ConformanceHarness,
+  type FaultOptions,
+  failing,
+  type HarnessCreateOptions,
+} from "../src/index.ts";
 import { describeConformance } from "../src/vitest.ts";
 import { mapHooks } from "./map-hooks.ts";
 
@@ -37,22 +42,84 @@ function overMap(
   });
 }
 
+/** The keys of a memory and of the segments of its history. */
+function keysOf(memoryId: string): string[] {
+  const isOfSegment = (key: string) => key.startsWith(`~:${memoryId}`) && key.length === memoryId.length + 34;
+  return [memoryId.replace(/^~/, "~~"), ...values.keys()].filter(
+    (key, index) => (index === 0 && values.has(key)) || isOfSegment(key),
+  );
+}
+
+const raw = {
+  rawRead: (memoryId) => keysOf(memoryId).map((key) => values.get(key) ?? ""),
+  rawWrite(memoryId, texts) {
+    for (const [index, key] of keysOf(memoryId).entries()) values.set(key, texts[index] ?? "");
+  },
+  rawRemove: (memoryId, index) => void values.delete(keysOf(memoryId)[index] ?? ""),
+} satisfies Partial<ConformanceHarness>;
+
+function dying(options: FaultOptions): ChatMemoryStore {
+  const fault = failing(options);
+  return overMap({}, async (write) => {
+    const answered = fault.write();
+    const answer = write();
+    answered();
+    return answer;
+  });
+}
+
 describeConformance("keyValueStore over a map", {
   create: (options) => overMap(options),
   advance,
-  rawRead: (memoryId) => [values.get(memoryId) ?? ""],
-  rawWrite: (memoryId, [text = ""]) => void values.set(memoryId, text),
-  rawRemove: (memoryId) => void values.delete(memoryId),
-  fault(options) {
-    const fault = failing(options);
-    return overMap({}, async (write) => {
-      const answered = fault.write();
-      const answer = write();
-      answered();
-      return answer;
-    });
-  },
+  ...raw,
+  fault: dying,
 });
+
+const room = " ".repeat(33_000);
+
+/** Gives each message so much room that it stands in a segment of its own once it has left. */
+function roomy(inner: ChatMemoryStore): ChatMemoryStore {
+  const grown = <T extends StoredMessage>(row: T): T =>
+    typeof row?.payload === "string" ? { ...row, payload: row.payload + room } : row;
+  const grow = <T extends StoredMessage>(rows: T[]): T[] => (Array.isArray(rows) ? rows.map(grown) : rows);
+  const shrink = <T extends StoredMessage>(row: T): T => ({ ...row, payload: row.payload.replace(room, "") });
+  const { capabilities } = inner;
+  return {
+    ...inner,
+    capabilities: { ...capabilities, maxMessageBytes: capabilities.maxMessageBytes - room.length },
+    async getMessages(memoryId, options) {
+      const read = await inner.getMessages(memoryId, options);
+      return { ...read, messages: read.messages.map(shrink) };
+    },
+    async getHistory(memoryId, query, options) {
+      const page = await inner.getHistory(memoryId, query, options);
+      return { ...page, messages: page.messages.map(shrink) };
+    },
+    updateMessages: (memoryId, update, options) =>
+      inner.updateMessages(
+        memoryId,
+        update && { ...update, append: grow(update.append), replace: grow(update.replace) },
+        options,
+      ),
+  };
+}
+
+// What segments change; the rest in the thorough run.
+describeConformance(
+  "keyValueStore in segments",
+  {
+    create: (options) => roomy(overMap(options)),
+    advance,
+    ...raw,
+    fault: (options) => roomy(dying(options)),
+  },
+  {
+    groups: [
+      ...(["replay", "states", "history", "errors"] as const),
+      ...(process.env.TURNKEEP_THOROUGH ? (["atomicity", "versions", "ttl", "lifecycle"] as const) : []),
+    ],
+  },
+);
 
 const alone = new Map<string, string>();
 const hooksAlone = mapHooks(alone);

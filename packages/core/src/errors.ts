@@ -6,13 +6,13 @@
  * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
  * | `NOT_FOUND` | a message or memory that a change was made for is not there (any more); nothing was written | tell the user that it is gone |
- * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
+ * | `ID_CONFLICT` | a message id is taken by other content, or by a message that was superseded | use another id |
  * | `BUSY` | a turn of the memory is under way, and `busy` is `"reject"`; or it was asked for within itself | wait for it (`busy: "wait"`), or ask it to end: `requestStop()` |
  * | `TURN_LOST` | the turn that wrote has lost its lease: it could not be renewed, somebody else has begun a turn, or the memory was cleared; nothing was written | end the turn; whoever has the turn now goes on |
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
- * | `MEMORY_FULL` | the memory, with its history, would exceed what the store holds of one; nothing was written | `remove` messages, `clear()`, or go on in a new memory |
+ * | `MEMORY_FULL` | the memory would exceed what the store holds of one; nothing was written | a smaller window where the store keeps history apart; else `remove` messages, `clear()`, or go on in a new memory |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
@@ -148,7 +148,7 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
 export function memoryFullError(memoryId: string, needed: number, limit: number): TurnkeepError {
   return new TurnkeepError(
     "MEMORY_FULL",
-    `Memory ${show(memoryId)} would have ${needed} bytes with its history, and this store holds ${limit} at most. ` +
+    `Memory ${show(memoryId)} would have ${needed} bytes, and this store holds ${limit} at most. ` +
       "Nothing was written, and a repeat does not help: remove() messages, clear() the memory, or go on in a new one",
     { details: { memoryId, needed, limit } },
   );

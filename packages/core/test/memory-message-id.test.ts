@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { uuidv7 } from "../src/memory/message-id.ts";
+import { uuidv7 } from "../src/message-id.ts";
 
 /** RFC 9562, section 5.7: 48 bits of time, version 7, variant 10, the rest random. */
 const form = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

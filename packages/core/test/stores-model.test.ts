@@ -11,7 +11,7 @@ import type {
   StoredMessage,
 } from "../src/store-contract.ts";
 import { inMemoryStore } from "../src/stores/in-memory-store.ts";
-import { keyValueStore } from "../src/stores/key-value-store.ts";
+import { keyValueStore, storeOfSegments } from "../src/stores/key-value-store.ts";
 import { mapHooks, newVersion } from "./stores-support.ts";
 
 const ttlMs = 100;
@@ -167,13 +167,15 @@ function resolve(model: Model, plan: Extract<Step, { kind: "update" }>): MemoryU
       ...(meta ? { meta: "{}" } : {}),
     };
   });
-  const replace: StoredMessage[] = [];
+  const replace: MemoryUpdate["replace"] = [];
   const rows = [...(memory?.rows ?? [])];
   for (const change of plan.changes) {
     const [row] = rows.splice(change.pick % Math.max(1, rows.length), 1);
     if (row === undefined) continue;
     const { state, ...message } = row;
-    if (change.replace && state === "live") replace.push({ ...message, payload: `"${newVersion()}"` });
+    const said = { ...message, payload: `"${newVersion()}"` };
+    if (change.replace && state === "live") replace.push(said);
+    if (change.replace && state === "evicted") replace.push({ ...said, state });
     if (change.to !== null) move.push({ seq: row.seq, to: change.to });
   }
   const right = memory?.version ?? null;
@@ -262,6 +264,14 @@ async function replaySteps(store: ChatMemoryStore, model: Model, steps: readonly
 test.each([
   ["inMemoryStore", (now: () => number) => inMemoryStore({ ttlMs, now })],
   ["keyValueStore", (now: () => number) => keyValueStore({ ...mapHooks(), ttlMs, now })],
+  [
+    "keyValueStore in segments of a message",
+    (now: () => number) => storeOfSegments({ ...mapHooks(), ttlMs, now }, 1),
+  ],
+  [
+    "keyValueStore in segments of some messages",
+    (now: () => number) => storeOfSegments({ ...mapHooks(), keys: "hex", ttlMs, now }, 300),
+  ],
 ])("%s answers whatever happens as the plainest model does", async (_, create) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

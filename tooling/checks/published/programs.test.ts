@@ -31,6 +31,7 @@ const inItsFolder = async (env: NodeJS.ProcessEnv = {}): Promise<World> => ({
 const worlds: Readonly<Record<string, () => Promise<World>>> = {
   "ai-sdk-chat": inItsFolder,
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
+  "assistant-ui": inItsFolder,
   "chat-route": inItsFolder,
   dynamo: () => at("DYNAMO_URL", startDynamo()),
   "google-adk": inItsFolder,
@@ -49,7 +50,11 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   sqlite: () => inItsFolder({ CHAT_FILE: "chat.db" }),
   // No account of whoever runs this is used.
   summarize: () => inItsFolder({ MODEL: "" }),
+  "tanstack-ai": inItsFolder,
 };
+
+/** What brings some hundred packages: they are installed in the thorough run alone. */
+const longer = process.env.TURNKEEP_THOROUGH ? [] : ["examples/assistant-ui"];
 
 const programs = workspacePackages()
   .map(({ folder }) => folder)
@@ -59,7 +64,7 @@ it("every program has what it runs against here, and the other way round", () =>
   expect(programs.map((folder) => basename(folder)).sort()).toEqual(Object.keys(worlds).sort());
 });
 
-describe.each(programs)("%s", (folder) => {
+describe.each(programs.filter((folder) => !longer.includes(folder)))("%s", (folder) => {
   it("prints what it should, installed from tarballs", async () => {
     const read = (path: string): string => readFileSync(join(root, folder, path), "utf8");
     const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };

@@ -52,9 +52,28 @@ const bridges = [
     packages: ["@turnkeep/ai-sdk", "@turnkeep/core", "@turnkeep/formats", "ai"],
   },
   {
+    of: "the bridge to assistant-ui",
+    entries: ["@turnkeep/assistant-ui"],
+    packages: [
+      "@turnkeep/assistant-ui",
+      "@turnkeep/ai-sdk",
+      "@turnkeep/core",
+      "@turnkeep/formats",
+      "@assistant-ui/react",
+      "ai",
+      "react",
+      "react-dom",
+    ],
+  },
+  {
     of: "the bridge to the OpenAI Agents SDK",
     entries: ["@turnkeep/openai-agents"],
     packages: ["@turnkeep/core", "@turnkeep/openai-agents", "@openai/agents-core", "zod"],
+  },
+  {
+    of: "the bridge to TanStack AI",
+    entries: ["@turnkeep/tanstack-ai"],
+    packages: ["@turnkeep/core", "@turnkeep/tanstack-ai", "@tanstack/ai"],
   },
 ];
 

@@ -1,4 +1,4 @@
-import type { ChatMemory } from "@turnkeep/core";
+import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { chunksBetween } from "./chunks.ts";
 import { type ChatMetadata, isStreaming, metadataOf, withStatus } from "./metadata.ts";
@@ -11,20 +11,44 @@ const lookEveryMs = 500;
 
 /**
  * The answer that is being made, by this process or another: all of it so far, then what is stored of it from time to time.
- * `undefined` if none is.
+ * If none is, all of the answer `shownId`, which its page has seen in the making. `undefined` if there is no such answer.
  */
-export async function follow(memory: Memory): Promise<ReadableStream<UIMessageChunk> | undefined> {
+export async function follow(
+  memory: Memory,
+  shownId: string | undefined,
+): Promise<ReadableStream<UIMessageChunk> | undefined> {
   const first = await newestOf(memory);
-  if (first === undefined || !isStreaming(first.message)) return undefined;
-  if (!(await memory.running())) return undefined;
-  const { id, message } = first;
+  if (first === undefined) return undefined;
+  if (isStreaming(first.message) && (await memory.running())) return following(memory, first);
+  const shown = shownId === undefined ? undefined : await standingNow(memory, shownId);
+  return shown && whole(isStreaming(shown) ? withStatus(shown, "interrupted") : shown);
+}
+
+function whole(message: UIMessage): ReadableStream<UIMessageChunk> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of beginningOf(message)) controller.enqueue(chunk);
+      const end = endOf(metadataOf(message));
+      if (end !== undefined) controller.enqueue(end);
+      controller.close();
+    },
+  });
+}
+
+function beginningOf({ id, metadata, parts }: UIMessage): UIMessageChunk[] {
+  return [{ type: "start", messageId: id, messageMetadata: metadata }, ...chunksBetween([], parts)];
+}
+
+function following(
+  memory: Memory,
+  { id, message }: HistoryMessage<UIMessage>,
+): ReadableStream<UIMessageChunk> {
   let shown = message;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLeft = false;
   return new ReadableStream<UIMessageChunk>({
     start(controller) {
-      controller.enqueue({ type: "start", messageId: message.id, messageMetadata: message.metadata });
-      for (const chunk of chunksBetween([], message.parts)) controller.enqueue(chunk);
+      for (const chunk of beginningOf(message)) controller.enqueue(chunk);
     },
     async pull(controller) {
       for (;;) {

@@ -7,10 +7,10 @@ import {
   type MemoryListQuery,
 } from "@turnkeep/core";
 import type { UIMessage } from "ai";
+import { type AboutChat, aboutOf } from "./about.ts";
 import { ended, isStreaming } from "./metadata.ts";
-import { placeOf, standing, standingNow } from "./places.ts";
-import { noSuchChat, Refusal } from "./refusal.ts";
-import { titleIn } from "./title.ts";
+import { checkExists, placeOf, standing, standingNow } from "./places.ts";
+import { Refusal } from "./refusal.ts";
 import { type MessageVersions, versionsIn } from "./versions.ts";
 
 type Memory = ChatMemory<UIMessage>;
@@ -25,10 +25,7 @@ export interface ChatPage<M extends UIMessage = UIMessage> {
 }
 
 /** A chat in a list. */
-export interface ListedChat {
-  readonly id: string;
-  /** What the `title` of `chatHandler` said, or what else the application has put there (`memory.update`). */
-  readonly title?: string;
+export interface ListedChat extends AboutChat {
   /** When something happened in it last, in milliseconds since the epoch. */
   readonly updatedAt: number;
 }
@@ -62,7 +59,7 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
 }
 
 /** An answer that nobody makes any more says so. */
-async function marked(memory: Memory, { id, message }: HistoryMessage<UIMessage>): Promise<UIMessage> {
+export async function marked(memory: Memory, { id, message }: HistoryMessage<UIMessage>): Promise<UIMessage> {
   if (!isStreaming(message) || (await memory.running())) return message;
   // A turn that has ended since the page was read has stored its last.
   const now = (await standingNow(memory, id)) ?? message;
@@ -77,10 +74,10 @@ export async function list(memories: Memories, owner: string, query: URLSearchPa
     if (cursor === undefined || !isTurnkeepError(error, "INVALID_OPTION")) throw error;
     throw new Refusal(400, "cursor must be that of an earlier page.");
   });
-  const chats = listed.memories.map(({ memoryId, data, updatedAt }) => {
-    const title = titleIn(data);
-    return { id: memoryId, ...(title !== undefined && { title }), updatedAt };
-  });
+  const chats = listed.memories.map(({ memoryId, data, updatedAt }) => ({
+    ...aboutOf(memoryId, data),
+    updatedAt,
+  }));
   return { chats, ...(listed.cursor !== undefined && { cursor: listed.cursor }) };
 }
 
@@ -94,12 +91,6 @@ async function newestFirst(memories: Memories, query: MemoryListQuery): Promise<
   }
 }
 
-/** Errors: `noSuchChat` for one that is not there, as for somebody else's. */
-export async function checkExists(memory: Memory): Promise<void> {
-  const { messages } = await memory.history({ limit: 1, states: standing });
-  if (messages.length === 0) throw noSuchChat;
-}
-
 /** Deletes a chat, and ends the answer that is being made in it. */
 export async function removeChat(memory: Memory): Promise<void> {
   await checkExists(memory);
@@ -111,8 +102,9 @@ export async function removeChat(memory: Memory): Promise<void> {
 export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
   await checkExists(memory);
   const place = await placeOf(memory, messageId);
-  if (place === undefined) throw new Refusal(404, "No such message.");
-  await memory.remove(place.id);
+  const id = place?.id ?? (await memory.history({ ids: [messageId] })).messages[0]?.id;
+  if (id === undefined) throw new Refusal(404, "No such message.");
+  await memory.remove(id);
 }
 
 export async function stop(memory: Memory): Promise<{ stopped: boolean }> {

@@ -1,12 +1,13 @@
 import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
 import type { UIMessage } from "ai";
+import { noSuchChat } from "./refusal.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
 /** Messages that were not taken back. */
 export const standing = ["live", "evicted"] as const;
 
-/** Where a message stands, by the id that the browser knows it by. */
+/** Where a message stands, by the id that the browser knows it by: its own, or in a tree that of the memory. */
 export interface Place {
   /** Its id in the memory. */
   readonly id: string;
@@ -15,22 +16,35 @@ export interface Place {
   readonly behind: string | undefined;
   readonly isLastQuestion: boolean;
   /** The newest message. */
-  readonly newest: UIMessage;
+  readonly newest: HistoryMessage<UIMessage>;
 }
 
 export async function placeOf(memory: Memory, messageId: string): Promise<Place | undefined> {
-  let newest: UIMessage | undefined;
+  let newest: HistoryMessage<UIMessage> | undefined;
   let behind: string | undefined;
   let isLastQuestion = true;
   for await (const page of memory.historyPages({ order: "descending", states: standing })) {
-    for (const { id, message } of page.messages) {
-      newest ??= message;
-      if (message.id === messageId) return { id, message, behind, isLastQuestion, newest };
+    for (const said of page.messages) {
+      const { id, message } = said;
+      newest ??= said;
+      if (message.id === messageId || id === messageId)
+        return { id, message, behind, isLastQuestion, newest };
       if (message.role === "user") isLastQuestion = false;
       behind = id;
     }
   }
   return undefined;
+}
+
+/** Whether the newest message is the one that a tab has seen last, by the id that it knows it by. */
+export function isSeen({ id, message }: HistoryMessage<UIMessage>, seen: string | undefined): boolean {
+  return seen === id || seen === message.id;
+}
+
+/** Errors: `noSuchChat` for one that is not there, as for somebody else's. */
+export async function checkExists(memory: Memory): Promise<void> {
+  const { messages } = await memory.history({ limit: 1, states: standing });
+  if (messages.length === 0) throw noSuchChat;
 }
 
 /** The newest message. It is live: a window evicts from the front. */

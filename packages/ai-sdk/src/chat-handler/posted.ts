@@ -1,5 +1,6 @@
 import { isObject } from "@turnkeep/core/format-kit";
 import { safeValidateUIMessages, type UIMessage } from "ai";
+import type { ChatChange } from "./about.ts";
 import { Refusal, tooLong } from "./refusal.ts";
 
 /** Which files a browser may send, as data URLs: any other URL the SDK might fetch from inside your network. */
@@ -16,6 +17,8 @@ export interface Posted {
   readonly message: Question | Decisions;
   /** The newest message that the tab shows. */
   readonly seen: string | undefined;
+  /** The message that a question follows in a tab which shows branches; `null`: none. */
+  readonly parentId: string | null | undefined;
 }
 
 export type Question = UIMessage & { role: "user" };
@@ -37,6 +40,7 @@ const maxTextBytes = 256_000;
 const maxFileBytes = 4_000_000;
 const maxParts = 20;
 const maxDecisions = 100;
+const mostTitle = 200;
 
 export function isId(value: unknown): value is string {
   return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
@@ -53,8 +57,29 @@ export function checkPost({ headers }: Request): void {
 export async function readPosted(request: Request, files: ChatFiles | undefined): Promise<Posted> {
   const limit = files === undefined ? maxTextBytes : (files.maxBytes ?? maxFileBytes);
   const body = jsonIn(await textOf(request, limit));
-  if (!isObject(body) || !isId(body.id) || !(body.seen === undefined || isId(body.seen))) throw notTaken();
-  return { id: body.id, message: await messageIn(body.message, files), seen: body.seen };
+  if (!isObject(body)) throw notTaken();
+  const { id, message, seen, parentId } = body;
+  if (!isId(id) || !(seen === undefined || isId(seen))) throw notTaken();
+  if (!(parentId === undefined || parentId === null || isId(parentId))) throw notTaken();
+  return { id, message: await messageIn(message, files), seen, parentId };
+}
+
+/** Reads what a user changes of a chat. Errors: a `Refusal` for what is not as it must be. */
+export async function readChange(request: Request): Promise<ChatChange> {
+  const body = jsonIn(await textOf(request, maxTextBytes));
+  const { title, archived } = isObject(body) ? body : {};
+  const isTitle = typeof title === "string" && title.trim() !== "" && title.length <= mostTitle;
+  if (!(title === undefined || isTitle) || !(archived === undefined || typeof archived === "boolean"))
+    throw new Refusal(
+      400,
+      `title must be a text of 1 to ${mostTitle} characters, and archived true or false.`,
+    );
+  if (title === undefined && archived === undefined)
+    throw new Refusal(400, "Send a title, archived, or both.");
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof archived === "boolean" && { archived }),
+  };
 }
 
 /** Members that are not named here are left out; other parts and roles are refused. */

@@ -6,7 +6,8 @@ export type Action =
   | { readonly name: "post" }
   | { readonly name: "list"; readonly query: URLSearchParams }
   | { readonly name: "page"; readonly id: string; readonly query: URLSearchParams }
-  | { readonly name: "resume" | "stop" | "remove-chat"; readonly id: string }
+  | { readonly name: "about" | "remove-chat" | "stop" | "tree" | "update"; readonly id: string }
+  | { readonly name: "resume"; readonly id: string; readonly shownId: string | undefined }
   | { readonly name: "remove-message" | "restore"; readonly id: string; readonly messageId: string };
 
 const noSuchPage = new Refusal(404, "No such page.");
@@ -24,8 +25,12 @@ export function actionOf({ method, url }: Request, path: string): Action {
   switch (what) {
     case undefined:
       return byMethod(method, { GET: { name: "page", id, query }, DELETE: { name: "remove-chat", id } });
+    case "tree":
+      return byMethod(method, { GET: { name: "tree", id } });
+    case "about":
+      return byMethod(method, { GET: { name: "about", id }, POST: { name: "update", id } });
     case "stream":
-      return byMethod(method, { GET: { name: "resume", id } });
+      return byMethod(method, { GET: { name: "resume", id, shownId: query.get("shown") ?? undefined } });
     case "stop":
       return byMethod(method, { POST: { name: "stop", id } });
     case "messages":

@@ -1,8 +1,9 @@
 import { type ChatMemory, entry, equalContent } from "@turnkeep/core";
 import { despiteConflicts } from "@turnkeep/core/store-kit";
 import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
+import { followingOf, otherBranch, toBranch } from "./branches.ts";
 import { isStreaming, withStatus } from "./metadata.ts";
-import { newestOf, type Place, placeOf } from "./places.ts";
+import { isSeen, newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
 import { goneOn, noSuchChat, Refusal } from "./refusal.ts";
 
@@ -24,30 +25,50 @@ export async function checkQuestion(
   memory: Memory,
   question: Question,
   seen: string | undefined,
+  parentId?: string | null,
 ): Promise<boolean> {
   await memory.messages({ extra: [question] });
-  const { place } = await lookFor(memory, question.id, seen);
-  return place !== undefined && isStreaming(place.newest);
+  const other = await otherBranch(memory, question, seen, parentId);
+  if (other !== undefined) return isStreaming(other.newest);
+  const { newest } = await lookFor(memory, question, seen, parentId);
+  return newest !== undefined && isStreaming(newest);
 }
 
 interface Found {
   /** Whether the id is taken, if by a version that was taken back. */
   readonly isKnown: boolean;
-  readonly place: Place | undefined;
+  /** Whether it stands here as it is asked. */
+  readonly stays: boolean;
+  /** What is taken back, with all that follows it. */
+  readonly first?: string | undefined;
+  /** If something may be taken back: the newest message. */
+  readonly newest?: UIMessage;
 }
 
 /**
  * Whoever asked it here stored it under its id at first, and an application that moved a chat here may have given it another.
  * Where neither is so, the history need not be read.
  */
-async function lookFor(memory: Memory, questionId: string, seen: string | undefined): Promise<Found> {
-  const { messages } = await memory.history({ ids: [questionId] });
+async function lookFor(
+  memory: Memory,
+  question: Question,
+  seen: string | undefined,
+  parentId: string | null | undefined,
+): Promise<Found> {
+  const { messages } = await memory.history({ ids: [question.id] });
   const isKnown = messages.length > 0;
-  if (!isKnown && !(await memory.entries()).some(({ message }) => message.id === questionId))
-    return { isKnown, place: undefined };
-  const place = await placeOf(memory, questionId);
-  if (place !== undefined) checkTakenBack(place, seen);
-  return { isKnown, place };
+  if (isKnown || (await memory.entries()).some(({ message }) => message.id === question.id)) {
+    const place = await placeOf(memory, question.id);
+    if (place !== undefined) return { isKnown, ...standingAt(place, question, seen) };
+  }
+  return { isKnown, stays: false, ...(await followingOf(memory, seen, parentId)) };
+}
+
+function standingAt(place: Place, question: Question, seen: string | undefined): Omit<Found, "isKnown"> {
+  checkTakenBack(place, seen);
+  const { id, message, behind, newest } = place;
+  const stays = equalContent(message, { ...question, id: message.id });
+  return { stays, first: stays ? behind : id, newest: newest.message };
 }
 
 /**
@@ -56,24 +77,34 @@ async function lookFor(memory: Memory, questionId: string, seen: string | undefi
  */
 function checkTakenBack(place: Place, seen: string | undefined): void {
   if (place.message.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
-  if (!place.isLastQuestion && place.newest.id !== seen) throw new Refusal(409, goneOn);
+  if (!place.isLastQuestion && !isSeen(place.newest, seen)) throw new Refusal(409, goneOn);
 }
 
 /**
  * Adds a question together with the place of its answer. Of one that stands here already, to be answered again or sent
- * twice, the answer is taken back in the same change; where it was edited, the question too.
+ * twice, the answer is taken back in the same change; where it was edited, the question too. Where the tab shows another
+ * branch, that is made the conversation before.
  */
-export function ask(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
-  return despiteConflicts(() => askOnce(memory, question, seen));
+export async function ask(
+  memory: Memory,
+  question: Question,
+  seen: string | undefined,
+  parentId?: string | null,
+): Promise<Asked> {
+  const now = await toBranch(memory, question, seen, parentId);
+  return despiteConflicts(() => askOnce(memory, question, now, parentId));
 }
 
-function askOnce(memory: Memory, question: Question, seen: string | undefined): Promise<Asked> {
+function askOnce(
+  memory: Memory,
+  question: Question,
+  seen: string | undefined,
+  parentId: string | null | undefined,
+): Promise<Asked> {
   const answer = withStatus({ id: crypto.randomUUID(), role: "assistant", parts: [] }, "streaming");
   return memory.transaction(
     async (transaction) => {
-      const { isKnown, place } = await lookFor(memory, question.id, seen);
-      const stays = place !== undefined && equalContent(place.message, question);
-      const first = stays ? place.behind : place?.id;
+      const { isKnown, stays, first } = await lookFor(memory, question, seen, parentId);
       if (first !== undefined) transaction.rewind(first);
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
       const id = isKnown ? crypto.randomUUID() : question.id;

@@ -2,6 +2,7 @@ import { invalidOption, TurnkeepError } from "../errors.ts";
 import { copyOf } from "../format/checked-codec.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type { Entry } from "../memory-entry.ts";
+import { uuidv7 } from "../message-id.ts";
 import { wrongOption } from "../option-checks.ts";
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import type { ItemReader } from "../steps/item.ts";
@@ -9,7 +10,6 @@ import { factsOf } from "../steps/item-facts.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";
-import { uuidv7 } from "./message-id.ts";
 
 /**
  * Checks, copies and counts a message before anything is written. Errors: `INVALID_MESSAGE`, `INVALID_OPTION` for a bad

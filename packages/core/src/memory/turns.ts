@@ -3,12 +3,12 @@ import { endedOrDropped, graceMs } from "../call-queue.ts";
 import { isTurnkeepError, quoted, TurnkeepError } from "../errors.ts";
 import type { MemoryCallOptions, TurnOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import { randomName } from "../message-id.ts";
 import { wrongOption } from "../option-checks.ts";
 import { takeSignal, takeTurnOptions } from "./call-options.ts";
 import { backOff, endedBy } from "./deadline.ts";
 import { HeldTurn } from "./held-turn.ts";
 import type { Lease } from "./lease.ts";
-import { randomName } from "./message-id.ts";
 import type { Plan, Session } from "./session.ts";
 
 /** How often a turn looks whether it was asked to end. */

@@ -20,8 +20,9 @@ export interface KeyValueEntry<R> {
  * error becomes the `cause` of `STORE_UNAVAILABLE`.
  *
  * Keys are memory ids as they are: 1 to 512 UTF-8 bytes of any Unicode except U+0000 and lone surrogates. They may hold
- * `/`, `:`, `*`, quotes, control characters and trailing blanks, and they are case-sensitive. For a database that
- * restricts its keys, set `keys: "hex"`. Values are well-formed text without U+0000.
+ * `/`, `:`, `*`, quotes, control characters and trailing blanks, and they are case-sensitive. An id that begins with `~`
+ * gets a second one in front; with `list`, `~:` and the id begin the keys under which its history is kept. For a database
+ * that restricts its keys, set `keys: "hex"`. Values are well-formed text without U+0000.
  */
 export interface KeyValueStoreOptions<R extends {}> {
   /** Returns the value under `key`, strongly consistent; `undefined` if there is none. */
@@ -43,8 +44,9 @@ export interface KeyValueStoreOptions<R extends {}> {
   delete(key: string, revision: R | undefined, call: KeyValueCall): MaybePromise<boolean>;
   /**
    * Returns up to `limit` keys after the key `after` (which may have been deleted since), or the first keys, in an
-   * order that the database never changes. An empty list is the end. Without this hook, `listMemories` is `UNSUPPORTED`
-   * and `sweep` removes nothing.
+   * order that the database never changes. An empty list is the end. Without this hook, `listMemories` is `UNSUPPORTED`,
+   * `sweep` removes nothing, and the history of a memory stands in one value with its live messages. All clients of the
+   * data have it, or none.
    */
   list?: ((page: KeyValuePage, call: KeyValueCall) => MaybePromise<readonly string[]>) | undefined;
   /** Closes whatever the hooks hold. Called once. */
@@ -56,19 +58,21 @@ export interface KeyValueStoreOptions<R extends {}> {
   /**
    * What the hooks get as keys. `"id"`: the memory's id as it is. `"hex"`: its UTF-8 bytes in lower-case hexadecimal
    * digits, 2 to 1,024 of `0-9a-f`, for names of files, paths and databases that fold case or forbid characters; the
-   * order stays that of the bytes, and keys of `list` that are none of these are not memories. Default `"id"`. It must
-   * stay the same for data that is there.
+   * order stays that of the bytes, keys of history begin with `ff`, and keys of `list` that are none of these are not
+   * memories. Default `"id"`. It must stay the same for data that is there.
    */
   readonly keys?: "id" | "hex" | undefined;
   /**
    * The largest message, in UTF-8 bytes of payload and meta. Default 16 MiB, or half of `maxMemoryBytes` if that is less.
-   * All messages of a memory share one value, which is some 10 % larger than they are, or more if they hold many quotes.
+   * All live messages of a memory share one value, which is some 10 % larger than they are, or more if they hold many
+   * quotes.
    */
   readonly maxMessageBytes?: number | undefined;
   /**
    * The largest value that the database takes, in UTF-8 bytes, the key not counted: 1,500,000 leaves room for it in etcd
-   * as it comes. A change that would exceed it is `MEMORY_FULL`, and nothing is written. Default: no limit; what the
-   * database then refuses is `STORE_UNAVAILABLE` unless the hook throws another error.
+   * as it comes. A change that would exceed it is `MEMORY_FULL`, and nothing is written: with `list`, the live messages
+   * alone must fit, so a smaller window helps; without it their history too. Default: no limit; what the database then
+   * refuses is `STORE_UNAVAILABLE` unless the hook throws another error.
    */
   readonly maxMemoryBytes?: number | undefined;
   /** A memory expires after this many milliseconds without a write, measured by `now`. Default: never. */

@@ -1,6 +1,6 @@
-import { corruptError, show, TurnkeepError } from "../errors.ts";
+import { corruptError, isTurnkeepError, show, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
-import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
+import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
 import { messageStates } from "./checks.ts";
 import { copyMessage, memorySnapshot } from "./copies.ts";
@@ -10,7 +10,7 @@ import type { NormalHistoryQuery } from "./queries.ts";
 /** The layout that this package writes, and the latest that it can read. */
 const layoutVersion = 1;
 
-type Row = StoredMessage & { state: MessageState };
+export type Row = StoredMessage & { state: MessageState };
 type RowTuple = [
   seq: number,
   id: string,
@@ -20,16 +20,41 @@ type RowTuple = [
   meta?: string,
 ];
 
+type SegmentTuple = [first: number, last: number, name: string, level: number];
+
 /**
- * The JSON text under a key, layout 1. `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
+ * The JSON text under a key, layout 1. Of a memory: `messages` holds `[seq, id, createdAt, state, payload, meta?]` of what
+ * is kept with it, ascending by `seq`, and `segments`, if there are any, `[first, last, name, level]` of the rest. Of a
+ * segment: the same two, and the `base` that it was written over.
  */
-interface Layout extends Omit<KeyValueRecord, "rows"> {
+interface Layout extends Omit<KeyValueRecord, "rows" | "segments">, SegmentLayout {}
+
+interface SegmentLayout {
   readonly turnkeep: number;
+  readonly base?: string;
   readonly messages: readonly RowTuple[];
+  readonly segments?: readonly SegmentTuple[] | undefined;
+}
+
+/** Messages of a memory, and where more of them are. */
+export interface RecordRows {
+  /** Ascending by `seq`. */
+  readonly rows: readonly Row[];
+  readonly segments: readonly Segment[];
+}
+
+/** A value under a key of its own. */
+export interface Segment {
+  /** The lowest and the highest `seq` in it. Others between them may be elsewhere. */
+  readonly first: number;
+  readonly last: number;
+  readonly name: string;
+  /** 0: it holds messages. Else it names segments of the level below. */
+  readonly level: number;
 }
 
 /** A memory as one value. */
-export interface KeyValueRecord {
+export interface KeyValueRecord extends RecordRows {
   readonly version: string;
   readonly nextSeq: number;
   readonly owner: string | undefined;
@@ -38,24 +63,14 @@ export interface KeyValueRecord {
   /** Milliseconds since the epoch. */
   readonly updatedAt: number;
   readonly expiresAt: number | undefined;
-  /** Ascending by `seq`. */
-  readonly rows: readonly Row[];
 }
+
+type UnknownLayout = Readonly<Partial<Record<keyof Layout, unknown>>>;
 
 /** The record in a value. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a later layout. */
 export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
-  const parsed = parsedJson(value);
-  if (parsed === undefined) throw corruptError(memoryId, "the value is not JSON text");
-  const layout = (parsed ?? {}) as Readonly<Partial<Record<keyof Layout, unknown>>>;
-  const { turnkeep: written, version, nextSeq, owner, head, data, updatedAt, expiresAt, messages } = layout;
-  if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is not a record of Turnkeep");
-  if (written > layoutVersion) {
-    throw new TurnkeepError(
-      "UNSUPPORTED_VERSION",
-      `Memory ${show(memoryId)} was written in layout ${written}, and this release reads up to ${layoutVersion}: upgrade @turnkeep/core`,
-      { details: { memoryId } },
-    );
-  }
+  const layout = decodeLayout(memoryId, value);
+  const { version, nextSeq, owner, head, data, updatedAt, expiresAt } = layout;
   if (
     typeof version !== "string" ||
     !isWhole(nextSeq, 1) ||
@@ -63,10 +78,59 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
     !isOptionalString(head) ||
     !isOptionalString(data) ||
     typeof updatedAt !== "number" ||
-    !(expiresAt === undefined || typeof expiresAt === "number") ||
-    !Array.isArray(messages)
+    !(expiresAt === undefined || typeof expiresAt === "number")
   ) {
     throw corruptError(memoryId, "the value lacks a member of layout 1, or holds one of another type");
+  }
+  const { rows, segments } = decodeRows(memoryId, layout, nextSeq);
+  return { version, nextSeq, owner, head, data, updatedAt, expiresAt, rows, segments };
+}
+
+/** The record in a value that can be read. */
+export function readableRecord(memoryId: string, value: string): KeyValueRecord | undefined {
+  try {
+    return decodeRecord(memoryId, value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a segment holds; `undefined`: it cannot be read. Error: `UNSUPPORTED_VERSION` for a later layout. */
+export function decodeSegment(memoryId: string, value: string): RecordRows | undefined {
+  try {
+    return decodeRows(memoryId, decodeLayout(memoryId, value), Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (isTurnkeepError(error, "CORRUPT_RECORD")) return undefined;
+    throw error;
+  }
+}
+
+/** The version of the memory over which a segment was written. */
+export function baseOf(value: string): unknown {
+  return (parsedJson(value) as UnknownLayout | null | undefined)?.base;
+}
+
+function decodeLayout(memoryId: string, value: string): UnknownLayout {
+  const parsed = parsedJson(value);
+  if (parsed === undefined) throw corruptError(memoryId, "the value is not JSON text");
+  const layout = (parsed ?? {}) as UnknownLayout;
+  const { turnkeep: written } = layout;
+  if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is not a record of Turnkeep");
+  if (written <= layoutVersion) return layout;
+  throw new TurnkeepError(
+    "UNSUPPORTED_VERSION",
+    `Memory ${show(memoryId)} was written in layout ${written}, and this release reads up to ${layoutVersion}: upgrade @turnkeep/core`,
+    { details: { memoryId } },
+  );
+}
+
+function decodeRows(
+  memoryId: string,
+  { messages, segments = [] }: UnknownLayout,
+  nextSeq: number,
+): RecordRows {
+  if (!Array.isArray(messages) || !Array.isArray(segments) || !segments.every(isSegment)) {
+    throw corruptError(memoryId, "the value holds no messages");
   }
   let last = 0;
   const rows = messages.map((tuple: unknown) => {
@@ -77,7 +141,13 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
     last = row.seq;
     return row;
   });
-  return { version, nextSeq, owner, head, data, updatedAt, expiresAt, rows };
+  return { rows, segments: segments.map(([first, last, name, level]) => ({ first, last, name, level })) };
+}
+
+function isSegment(tuple: unknown): tuple is SegmentTuple {
+  if (!Array.isArray(tuple)) return false;
+  const [first, last, name, level] = tuple as unknown[];
+  return isWhole(first, 1) && isWhole(last, first) && typeof name === "string" && isWhole(level, 0);
 }
 
 function decodeRow(tuple: unknown): Row | undefined {
@@ -98,16 +168,32 @@ function decodeRow(tuple: unknown): Row | undefined {
   return row;
 }
 
-export function encodeRecord(record: KeyValueRecord): string {
-  const { rows, ...rest } = record;
-  const layout: Layout = {
-    turnkeep: layoutVersion,
-    ...rest,
-    messages: rows.map(({ seq, id, createdAt, state, payload, meta }) =>
-      meta === undefined ? [seq, id, createdAt, state, payload] : [seq, id, createdAt, state, payload, meta],
-    ),
-  };
+export function encodeRecord({ rows, segments, ...rest }: KeyValueRecord): string {
+  const layout: Layout = { turnkeep: layoutVersion, ...rest, ...encodeRows({ rows, segments }) };
   return JSON.stringify(layout);
+}
+
+/** What looks like an expired memory, over which one can begin. */
+export function encodeExpired(version: string, updatedAt: number): string {
+  const rest = { owner: undefined, head: undefined, data: undefined, rows: [], segments: [] };
+  return encodeRecord({ ...rest, version, nextSeq: 1, updatedAt, expiresAt: 0 });
+}
+
+export function encodeSegment(base: string, rows: RecordRows): string {
+  const layout: SegmentLayout = { turnkeep: layoutVersion, base, ...encodeRows(rows) };
+  return JSON.stringify(layout);
+}
+
+function encodeRows({ rows, segments }: RecordRows): Pick<Layout, "messages" | "segments"> {
+  const messages = rows.map(
+    ({ seq, id, createdAt, state, payload, meta }): RowTuple =>
+      meta === undefined ? [seq, id, createdAt, state, payload] : [seq, id, createdAt, state, payload, meta],
+  );
+  if (segments.length === 0) return { messages };
+  return {
+    messages,
+    segments: segments.map(({ first, last, name, level }) => [first, last, name, level]),
+  };
 }
 
 /** The record after an update whose `expected` is the stored version. */
@@ -135,6 +221,7 @@ export function updateRecord(
     data: update.data ?? record?.data,
     ...times,
     rows: [...rows.values()],
+    segments: record?.segments ?? [],
   };
 }
 
@@ -143,15 +230,11 @@ export function snapshotOf(record: KeyValueRecord, known: string | undefined): M
   return memorySnapshot(record, record.rows.filter(({ state }) => state === "live").map(copyMessage));
 }
 
-export function historyOf(record: KeyValueRecord, query: NormalHistoryQuery): HistoryPage {
-  const { after, before, order, limit, states } = query;
-  const ids = query.ids === undefined ? undefined : new Set(query.ids);
-  const found = record.rows.filter(
-    ({ seq, id, state }) =>
-      seq > after && seq < before && states.includes(state) && (ids === undefined || ids.has(id)),
-  );
-  if (order === "descending") found.reverse();
-  return { messages: found.slice(0, limit), hasMore: found.length > limit };
+/** Whether a query asks for a message. */
+export function asks({ after, before, states, ids }: NormalHistoryQuery): (row: Row) => boolean {
+  const wanted = ids === undefined ? undefined : new Set(ids);
+  return ({ seq, id, state }) =>
+    seq > after && seq < before && states.includes(state) && (wanted === undefined || wanted.has(id));
 }
 
 function isWhole(value: unknown, least: number): value is number {

@@ -1,21 +1,34 @@
-import { conflictError, invalidOption, memoryFullError, show, type TurnkeepError } from "../errors.ts";
+import { conflictError, memoryFullError } from "../errors.ts";
+import { uuidv7 } from "../message-id.ts";
 import { callback, integer, oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeMembers } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { ttl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
-import { expiryOf, type FoldedUpdate } from "./fold-update.ts";
-import { keyCodecs } from "./key-value-keys.ts";
+import { expiryOf, type FoldedUpdate, namedSeqs } from "./fold-update.ts";
+import { inPortions, type KeyValueCalls, keyValueCalls } from "./key-value-calls.ts";
+import {
+  allNames,
+  holding,
+  holdingPage,
+  openSegments,
+  pageOf,
+  removeSegments,
+  sweepSegments,
+} from "./key-value-history.ts";
+import { keyCodecs, longestWithSegments, segmentsBy } from "./key-value-keys.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
   decodeRecord,
+  encodeExpired,
   encodeRecord,
-  historyOf,
   type KeyValueRecord,
+  readableRecord,
   snapshotOf,
   updateRecord,
 } from "./key-value-record.ts";
+import { packed } from "./key-value-segments.ts";
 import type { ListedMemory } from "./queries.ts";
 import { utf8Length } from "./text.ts";
 
@@ -44,19 +57,23 @@ const maxAttempts = 5;
 /** The largest message, unless an option says otherwise. */
 const mostMessageBytes = 16 * 1024 * 1024;
 
-/** How many keys a listing requests, and how many values it reads at once. */
-const pageSize = 50;
+/** How many characters of history stand beside the live messages at most, and in a segment, if the database can list. */
+const mostHistory = 32 * 1024;
 
 /**
  * Makes a full store, history and expiry included, from any database that can swap one value if it has not changed: a
  * table of a SQL database, an object store with conditional writes, etcd, a file.
  *
  * Each memory is one value under its id (see `keys`): JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`,
- * `data`, `updatedAt`, `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history
- * included (`delta: false`): right for conversations of hundreds of messages, not of hundreds of thousands. Where the
- * database limits a value, say so in `maxMemoryBytes`. An update is two operations, one `get` and one `compareAndSet`. A
- * record of a later layout is `UNSUPPORTED_VERSION`. A value that is not a record is `CORRUPT_RECORD` with the memory's
- * id; it is listed with `updatedAt` 0 and can be deleted.
+ * `data`, `updatedAt`, `expiresAt` and its live messages. An update is one `get` and one `compareAndSet`, which read and write
+ * all of that (`delta: false`). With `list`, up to 32 KB of history stand there too, and the rest in segments of that size, each
+ * under a key of its own; so an append costs the same however long the history is, with a write more where it fills a
+ * segment. Without `list`, all history stands in the value: right for conversations of hundreds of messages, not of
+ * hundreds of thousands. Where the database limits a value, say so in `maxMemoryBytes`.
+ *
+ * A record of a later layout is `UNSUPPORTED_VERSION`. A value that is not a record is `CORRUPT_RECORD` with the memory's
+ * id; it is listed with `updatedAt` 0 and can be deleted. In place of a segment that is lost there is one message without a
+ * payload. `sweep` removes what has expired, and segments that interrupted calls have left.
  *
  * Errors: `INVALID_OPTION` for a missing hook, a bad option, and an unknown member (a class instance may have others,
  * such as its client). In calls, those of the store contract.
@@ -82,11 +99,20 @@ const pageSize = 50;
  * ```
  */
 export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): ChatMemoryStore {
+  return storeOfSegments(options, mostHistory);
+}
+
+/** The store, with segments of another size. */
+export function storeOfSegments<R extends {}>(
+  options: KeyValueStoreOptions<R>,
+  segmentSize: number,
+): ChatMemoryStore {
   const taken = takeMembers<KeyValueStoreOptions<R>, typeof fields>(name, fields, options, `${name}.`);
   const { durable, shared, list, maxMemoryBytes, ttlMs, now } = taken;
   const half = maxMemoryBytes === undefined ? mostMessageBytes : Math.ceil(maxMemoryBytes / 2);
   const { maxMessageBytes = Math.min(mostMessageBytes, half) } = taken;
-  const { encode: keyOf, decode: idOf } = keyCodecs[taken.keys];
+  // A character has three bytes at most.
+  const size = Math.min(segmentSize, (maxMemoryBytes ?? Number.POSITIVE_INFINITY) / 4);
   const capabilities = Object.freeze({
     durable,
     shared,
@@ -101,186 +127,179 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
   const { run, closeAfter } = driverCalls(name);
+  type Calls = KeyValueCalls<R>;
   const connection = {
-    under: (signal: AbortSignal | undefined) => signal,
+    under: (signal: AbortSignal | undefined): Calls =>
+      keyValueCalls(options, keyCodecs[taken.keys], run, signal),
     close: () => closeAfter(() => options.close?.()),
   };
 
-  async function get(
-    memoryId: string,
-    signal: AbortSignal | undefined,
-  ): Promise<KeyValueEntry<R> | undefined> {
-    const entry = (await run(() => options.get(keyOf(memoryId), { signal }), signal)) ?? undefined;
-    if (entry === undefined || (typeof entry.value === "string" && entry.revision != null)) return entry;
-    throw wrongAnswer("get", "{ value, revision }, with a text as value, or undefined");
+  function hasExpired({ expiresAt }: KeyValueRecord): boolean {
+    return expiresAt !== undefined && expiresAt <= now();
   }
 
-  /** The memory in an entry; `undefined` if there is none or it has expired. */
-  function read(memoryId: string, entry: KeyValueEntry<R> | undefined): KeyValueRecord | undefined {
+  /** The memory as it is; `undefined` if there is none or it has expired. */
+  async function read(calls: Calls, memoryId: string): Promise<KeyValueRecord | undefined> {
+    const entry = await calls.get(memoryId);
     const record = entry && decodeRecord(memoryId, entry.value);
-    if (record?.expiresAt !== undefined && record.expiresAt <= now()) return undefined;
-    return record;
-  }
-
-  /** The ids of memories after this one, by pages of the database. */
-  async function* idsAfter(
-    after: string | undefined,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<readonly string[]> {
-    const { list } = options;
-    if (list === undefined) return;
-    let last = after === undefined ? undefined : keyOf(after);
-    while (true) {
-      const page = { after: last, limit: pageSize };
-      const keys = await run(() => list(page, { signal }), signal);
-      if (!isTexts(keys)) throw wrongAnswer("list", "an array of keys");
-      const next = keys.at(-1);
-      if (next === undefined) return;
-      if (next === last) throw wrongAnswer("list", `keys that come after ${show(last)}`);
-      last = next;
-      yield keys.map(idOf).filter((memoryId) => memoryId !== undefined);
-    }
+    return record === undefined || hasExpired(record) ? undefined : record;
   }
 
   /** An entry of a listing. Values that cannot be read are listed too, so that they can be found and deleted. */
   async function listed(
+    calls: Calls,
     memoryId: string,
     owner: string | undefined,
-    signal: AbortSignal | undefined,
   ): Promise<ListedMemory | undefined> {
-    const entry = await get(memoryId, signal);
-    let record: Pick<KeyValueRecord, "owner" | "updatedAt" | "data"> | undefined;
-    try {
-      record = read(memoryId, entry);
-    } catch {
-      record = { owner: undefined, updatedAt: 0, data: undefined };
-    }
-    if (record === undefined || (owner !== undefined && record.owner !== owner)) return undefined;
-    const { updatedAt, data } = record;
-    return { memoryId, owner: record.owner, updatedAt, data, position: memoryId };
+    const entry = await calls.get(memoryId);
+    if (entry === undefined) return undefined;
+    const record = readableRecord(memoryId, entry.value);
+    if (record !== undefined && hasExpired(record)) return undefined;
+    if (owner !== undefined && record?.owner !== owner) return undefined;
+    const { updatedAt = 0, data } = record ?? {};
+    return { memoryId, owner: record?.owner, updatedAt, data, position: memoryId };
   }
 
-  /** Deletes a memory's entry; with a revision, only that. Returns whether it did. */
-  async function remove(
+  /** Deletes an entry as it was read, then its segments. Returns whether it was still so. */
+  async function removeEntry(
+    calls: Calls,
     memoryId: string,
-    revision: R | undefined,
-    signal: AbortSignal | undefined,
+    { value, revision }: KeyValueEntry<R>,
   ): Promise<boolean> {
-    const removed = await run(() => options.delete(keyOf(memoryId), revision, { signal }), signal);
-    if (typeof removed === "boolean") return removed;
-    throw wrongAnswer("delete", "true or false: whether it deleted the entry");
+    const record = readableRecord(memoryId, value);
+    const names = record && (await allNames(calls, memoryId, record));
+    if (!(await calls.remove({ memoryId }, revision))) return false;
+    await removeSegments(calls, memoryId, names ?? []);
+    return true;
   }
 
-  /** Deletes the memory at that version, or what is left of one that has expired. */
-  async function removeAt(
-    memoryId: string,
-    expected: string,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  /** Deletes the memory; with `expected`, only at that version, or what is left of one that has expired. */
+  async function removeMemory(calls: Calls, memoryId: string, expected: string | undefined): Promise<void> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const entry = await get(memoryId, signal);
+      const entry = await calls.get(memoryId);
       if (entry === undefined) return;
-      const record = read(memoryId, entry);
-      if (record !== undefined && record.version !== expected) break;
-      if (await remove(memoryId, entry.revision, signal)) return;
+      if (expected !== undefined) {
+        const record = decodeRecord(memoryId, entry.value);
+        if (!hasExpired(record) && record.version !== expected) break;
+      }
+      if (await removeEntry(calls, memoryId, entry)) return;
     }
-    throw conflictError(memoryId, expected);
+    if (expected !== undefined) throw conflictError(memoryId, expected);
+    await calls.remove({ memoryId }, undefined);
   }
 
-  /** Removes the entry if it holds a memory that has expired, and nothing that began in its place. */
-  async function sweepEntry(memoryId: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const entry = await get(memoryId, signal);
-    if (entry === undefined || !isLeft(memoryId, entry)) return false;
-    return remove(memoryId, entry.revision, signal);
+  /** Removes the entry if it is of a memory that has expired, and nothing that began in its place. */
+  async function sweepEntry(calls: Calls, memoryId: string): Promise<boolean> {
+    const entry = await calls.get(memoryId);
+    // One that cannot be read may be a memory.
+    const record = entry && readableRecord(memoryId, entry.value);
+    return entry !== undefined && record !== undefined && hasExpired(record)
+      ? removeEntry(calls, memoryId, entry)
+      : false;
   }
 
-  /** The value of a record, if the database takes one so large. */
-  function encoded(memoryId: string, record: KeyValueRecord): string {
-    const value = encodeRecord(record);
-    if (maxMemoryBytes === undefined) return value;
-    const bytes = utf8Length(value);
-    if (bytes > maxMemoryBytes) throw memoryFullError(memoryId, bytes, maxMemoryBytes);
-    return value;
-  }
-
-  /** Whether an entry is left of an expired memory. One that cannot be read may be a memory. */
-  function isLeft(memoryId: string, entry: KeyValueEntry<R>): boolean {
-    try {
-      return read(memoryId, entry) === undefined;
-    } catch {
-      return false;
-    }
-  }
-
-  async function apply(
+  /** The texts of a record and of its new segments, if the database takes texts as large. */
+  function encoded(
     memoryId: string,
-    update: FoldedUpdate,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const entry = await get(memoryId, signal);
-      const record = read(memoryId, entry);
-      if (record?.version === update.version) return;
-      if ((record?.version ?? null) !== update.expected) break;
-      const updatedAt = now();
-      const expiresAt = expiryOf(update, ttlMs, updatedAt);
-      const value = encoded(memoryId, updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
-      const swap = () => options.compareAndSet(keyOf(memoryId), value, entry?.revision, { signal });
-      if (await run(swap, signal)) return;
+    record: KeyValueRecord,
+    base: string,
+  ): { readonly value: string; readonly texts: ReadonlyMap<string, string> } {
+    let bytes = 0;
+    // Segments that a sweep could not find are not begun.
+    const isWhole = list === undefined || utf8Length(memoryId) > longestWithSegments;
+    for (const keep of isWhole ? [Number.POSITIVE_INFINITY] : [size, 0]) {
+      const { texts, ...rows } = packed(record, { base, keep, size });
+      const value = encodeRecord({ ...record, ...rows });
+      if (maxMemoryBytes === undefined) return { value, texts };
+      bytes = Math.max(...[value, ...texts.values()].map(utf8Length));
+      if (bytes <= maxMemoryBytes) return { value, texts };
     }
-    throw conflictError(memoryId, update.expected);
+    throw memoryFullError(memoryId, bytes, maxMemoryBytes as number);
   }
 
-  return defineStore<AbortSignal | undefined>(
+  /** Tries an update once. Returns whether it is in place; if not, somebody else has written. */
+  async function attempt(calls: Calls, memoryId: string, update: FoldedUpdate): Promise<boolean> {
+    const entry = await calls.get(memoryId);
+    const there = entry && decodeRecord(memoryId, entry.value);
+    const stored = there === undefined || hasExpired(there) ? undefined : there;
+    if (stored?.version === update.version) return true;
+    if ((stored?.version ?? null) !== update.expected) throw conflictError(memoryId, update.expected);
+    const opened = stored && (await openSegments(calls, memoryId, stored, holding(namedSeqs(update))));
+    if (stored !== undefined && opened === undefined) return false;
+    const updatedAt = now();
+    const times = { updatedAt, expiresAt: expiryOf(update, ttlMs, updatedAt) };
+    const record = updateRecord(memoryId, stored && { ...stored, ...opened }, update, times);
+    const { value, texts } = encoded(memoryId, record, there?.version ?? "");
+    if (texts.size > 0) {
+      // A sweep must be able to tell whether a segment may still be named, so there is something to write it over.
+      if (entry === undefined) {
+        await calls.set({ memoryId }, encodeExpired(uuidv7(), updatedAt), undefined);
+        return false;
+      }
+      const write = ([segment, text]: [string, string]) => calls.set({ memoryId, segment }, text, undefined);
+      const written = await inPortions([...texts], write);
+      if (!written.every(Boolean)) return false;
+    }
+    const done = await calls.set({ memoryId }, value, entry?.revision);
+    if (done) await removeSegments(calls, memoryId, opened?.names ?? []);
+    else await sweepSegments(calls, memoryId, [...texts.keys()]);
+    return done;
+  }
+
+  return defineStore<Calls>(
     { name, capabilities, connection },
     {
-      async read(signal, memoryId, known) {
-        const record = read(memoryId, await get(memoryId, signal));
+      async read(calls, memoryId, known) {
+        const record = await read(calls, memoryId);
         return record && snapshotOf(record, known);
       },
 
-      async update(signal, memoryId, update) {
-        // One call for both, so that `close()` also waits between its read and its write.
-        await run(() => apply(memoryId, update, signal), signal);
+      async update(calls, memoryId, update) {
+        await calls.together(async () => {
+          for (let count = 1; count <= maxAttempts; count++) {
+            if (await attempt(calls, memoryId, update)) return;
+          }
+          throw conflictError(memoryId, update.expected);
+        });
       },
 
-      async remove(signal, memoryId, expected) {
-        if (expected === undefined) await remove(memoryId, undefined, signal);
-        else await run(() => removeAt(memoryId, expected, signal), signal);
+      async remove(calls, memoryId, expected) {
+        // Where nothing can be listed there are no segments.
+        if (list === undefined && expected === undefined) await calls.remove({ memoryId }, undefined);
+        else await calls.together(() => removeMemory(calls, memoryId, expected));
       },
 
-      async history(signal, memoryId, query) {
-        const record = read(memoryId, await get(memoryId, signal));
-        return record && historyOf(record, query);
+      async history(calls, memoryId, query) {
+        for (;;) {
+          const record = await read(calls, memoryId);
+          const opened = record && (await openSegments(calls, memoryId, record, holdingPage(query)));
+          if (record === undefined || opened !== undefined) return opened && pageOf(opened, query);
+        }
       },
 
-      async list(signal, { owner, after, limit }) {
+      async list(calls, { owner, after, limit }) {
         const found: ListedMemory[] = [];
-        for await (const ids of idsAfter(after, signal)) {
-          const some = await Promise.all(ids.map((memoryId) => listed(memoryId, owner, signal)));
+        for await (const owners of calls.ownersAfter(after)) {
+          const memories = owners.filter(({ segment }) => segment === undefined);
+          const some = await inPortions(memories, ({ memoryId }) => listed(calls, memoryId, owner));
           found.push(...some.filter((memory) => memory !== undefined));
           if (found.length > limit) break;
         }
         return found;
       },
 
-      async sweep(signal) {
+      async sweep(calls) {
         let removed = 0;
-        for await (const ids of idsAfter(undefined, signal)) {
-          const swept = await Promise.all(ids.map((memoryId) => sweepEntry(memoryId, signal)));
+        for await (const owners of calls.ownersAfter(undefined)) {
+          const memories = owners.filter(({ segment }) => segment === undefined);
+          const swept = await inPortions(memories, ({ memoryId }) => sweepEntry(calls, memoryId));
           removed += swept.filter(Boolean).length;
+          for (const [memoryId, segments] of segmentsBy(owners)) {
+            removed += await sweepSegments(calls, memoryId, segments);
+          }
         }
         return removed;
       },
     },
   ).store;
-}
-
-/** Names no value: a hook's answer may hold content. */
-function wrongAnswer(hook: string, expected: string): TurnkeepError {
-  return invalidOption(`${name}: the hook ${hook}() must return ${expected}`);
-}
-
-function isTexts(keys: unknown): keys is readonly string[] {
-  return Array.isArray(keys) && keys.every((key) => typeof key === "string");
 }

@@ -9,9 +9,11 @@ const webOnly = new Set([
   "tokens",
   "assistant",
   "ai-sdk",
+  "assistant-ui",
   "google-adk",
   "langchain",
   "openai-agents",
+  "tanstack-ai",
 ]);
 
 /**
