@@ -1,8 +1,10 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { fetchJar } from "../src/cache.ts";
 import { type MariaDbServer, startMariaDb } from "../src/index.ts";
+import { mariaDbJar } from "../src/versions.ts";
 import { describeEveryServer } from "./every-server.ts";
 import { neutralEnvironment, testFolder } from "./support.ts";
 
@@ -58,6 +60,19 @@ describe("sources", () => {
     await ask(server.url, "insert into kept.kept values (42)");
     await server.restart();
     expect(await ask(server.url, "select yes from kept.kept")).toMatchObject([{ yes: 42 }]);
+  });
+
+  it("unpacks no jar but the one that is known", async () => {
+    const path = testFolder();
+    // Puts another file where the jar was asked for.
+    writeFileSync(
+      join(path, "mvn"),
+      `#!/bin/sh\necho other > ${mariaDbJar.name}-${mariaDbJar.version}.jar\n`,
+    );
+    chmodSync(join(path, "mvn"), 0o755);
+    const env = { ...neutralEnvironment({ PATH: path }), TURNKEEP_CACHE: testFolder() };
+    await expect(fetchJar(mariaDbJar, env)).rejects.toThrow("it was not unpacked");
+    expect(readdirSync(env.TURNKEEP_CACHE)).toEqual([]);
   });
 
   it("takes no program of the machine that is too old", async () => {
