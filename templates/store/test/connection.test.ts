@@ -115,6 +115,24 @@ test("whatever a given pool's settings say of rows, the store reads its own", as
   expect((await store.listMemories({ owner: "o" })).memories).toMatchObject([{ memoryId: "settings" }]);
 });
 
+test("in whatever time zone a connection is, times are the same", async () => {
+  const zones = ["-12:00", "+13:00"].map((zone) => {
+    const pool = openPool();
+    pool.on("connection", (connection) => {
+      (connection as unknown as { query(sql: string): void }).query(`set time_zone = '${zone}'`);
+    });
+    return open({ client: pool, ttlMs: 60_000 });
+  });
+  for (const [index, store] of zones.entries()) {
+    await store.updateMessages(`zone ${index}`, update(null, 1, { owner: "zones" }));
+  }
+  for (const store of zones) {
+    const { memories } = await store.listMemories({ owner: "zones" });
+    expect(memories).toHaveLength(2);
+    for (const { updatedAt } of memories) expect(Math.abs(updatedAt - Date.now())).toBeLessThan(3_600_000);
+  }
+});
+
 test("a pool that calls back is refused, and so is one that would lose characters", async () => {
   const callsBack = mysql.createPool(database.url);
   onTestFinished(() => callsBack.promise().end());

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 // The next three hold of any database that several processes use.
 test("four processes append to one memory, and every message lands once, in one order", async () => {
-  const count = 40;
+  const count = 25;
   const answers = await inProcesses(4, { url: database.url, work: "append", count });
   expect(answers).toEqual(["done", "done", "done", "done"]);
   const { messages, nextSeq } = await store.getMessages("crowded");
@@ -28,7 +28,7 @@ test("four processes append to one memory, and every message lands once, in one 
 }, 120_000);
 
 test("four processes begin the same memories, and each is begun once", async () => {
-  const count = 40;
+  const count = 25;
   const answers = await inProcesses(4, { url: database.url, work: "begin", count });
   expect(answers.map(Number).reduce((sum, begun) => sum + begun, 0)).toBe(count);
 }, 120_000);

@@ -115,7 +115,7 @@ test("the prepared statements of a connection do not grow with what is sent", as
   const store = mariaDbStore({ client });
   let version: string | null = null;
   let nextSeq = 1;
-  for (let size = 1; size <= 80; size++) {
+  for (const size of [...Array.from({ length: 20 }, (_, index) => index + 1), 64, 65, 72, 79]) {
     const append = Array.from({ length: size }, (_, index) => message(nextSeq + index));
     const moved = Array.from({ length: size - 1 }, (_, index) => ({
       seq: nextSeq - 1 - index,
@@ -140,10 +140,10 @@ test("what is sent at once stays below a server's limit of a packet, and 8 MiB a
   const [limit] = await rowsOf<{ bytes: number }>(database.pool, "select @@max_allowed_packet as bytes");
   expect(limit?.bytes).toBe(16 * 1024 * 1024);
   const long = JSON.stringify("é".repeat(4_190_000));
-  const many = Array.from({ length: 40 }, (_, index) =>
-    message(index + 1, JSON.stringify("x".repeat(500_000))),
+  const many = Array.from({ length: 64 }, (_, index) =>
+    message(index + 1, JSON.stringify("x".repeat(300_000))),
   );
-  const begin = update(null, 42, { append: [...many, message(41, long)] });
+  const begin = update(null, 66, { append: [...many, message(65, long)] });
   await store.updateMessages("large", begin);
   const { messages } = await store.getMessages("large");
   expect(messages.map(({ payload }) => payload.length)).toEqual([
