@@ -26,7 +26,7 @@ export async function hasItsRows(run: Run, { _id, life, generation }: MemoryDocu
 export async function removeLife(run: Run, filter: Document): Promise<boolean> {
   const memory = await run(statements.remove(filter));
   if (typeof memory?.life === "string" && memory.generation !== 0) {
-    await run(statements.drop({ life: memory.life }));
+    await run(statements.drop(memory.life));
   }
   return memory !== null;
 }
@@ -54,7 +54,7 @@ export async function settleLives(run: Run, prefix: string): Promise<number> {
     if (next === null || !next.life.startsWith(prefix)) return removed;
     life = next.life;
     removed +=
-      (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await run(statements.drop({ life })));
+      (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await run(statements.drop(life)));
   }
 }
 
@@ -78,8 +78,8 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   const settled = tooLarge ? await moveOut(run, claimed, entries) : claimed;
   if (settled === undefined) return 0;
   // Rows that no attempt can make the document name any more, except those it names already.
-  const forgotten = { life, state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
-  const removed = await run(statements.drop({ $or: [{ _id: { $in: trash } }, forgotten] }));
+  const forgotten = { state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
+  const removed = await run(statements.drop(life, { _id: { $in: trash } }, forgotten));
   await run(
     statements.whileClaimed(settled, {
       // Others may announce attempts meanwhile, but only who changes the version adds to the trash.
@@ -112,14 +112,14 @@ async function moveOut(
     await run(statements.insert([...rows.values()]));
     const change = { $set: mapsOf(named), $inc: { generation: 1 } };
     if (!(await run(statements.whileClaimed(claimed, change)))) {
-      await run(statements.discard([...rows.values()]));
+      await run(statements.discard(claimed.life, [...rows.values()]));
       return undefined;
     }
     generation++;
   }
   for (const state of ["evicted", "superseded"] as const) {
     const ids = rowsOf(named.filter((one) => one.state === state));
-    if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
+    if (ids.length > 0) await run(statements.setState(claimed.life, ids, state, claimed.generation));
   }
   return { ...claimed, generation };
 }

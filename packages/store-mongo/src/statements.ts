@@ -166,12 +166,17 @@ export function insert(rows: readonly RowDocument[]): Statement<unknown> {
 }
 
 /** Removes the rows of an attempt that has failed. */
-export function discard(rows: readonly RowDocument[]): Statement<number> {
-  return drop({ _id: { $in: rows.map(({ _id }) => _id) } });
+export function discard(life: string, rows: readonly RowDocument[]): Statement<number> {
+  return drop(life, { _id: { $in: rows.map(({ _id }) => _id) } });
 }
 
-/** Removes rows; returns how many. */
-export function drop(filter: Document): Statement<number> {
+/**
+ * Removes those rows of a life that match one of the filters, or all; returns how many. Whatever changes several rows names the
+ * life: what a sharded cluster sends to several shards may miss rows that are being moved from one to another.
+ */
+export function drop(life: string, ...which: readonly Document[]): Statement<number> {
+  const filters: Document[] = which.map((one) => ({ life, ...one }));
+  const filter = filters.length > 1 ? { $or: filters } : { life, ...filters[0] };
   return async ({ messages }) => (await messages.deleteMany(filter)).deletedCount;
 }
 
@@ -245,12 +250,14 @@ export function whileClaimed(claimed: MemoryDocument, changed: Document): Statem
   return async ({ memories }) => (await memories.updateOne(filter, changed)).matchedCount === 1;
 }
 
-/** Makes rows say themselves that they left, unless a later settler has done so. */
+/** Makes rows of a life say themselves that they left, unless a later settler has done so. */
 export function setState(
+  life: string,
   rows: readonly string[],
   state: RowDocument["state"],
   generation: number,
 ): Statement<unknown> {
-  const filter: Document = { _id: { $in: rows }, generation: { $lte: generation } };
-  return ({ messages }) => messages.updateMany(filter, { $set: { state, generation } });
+  const filter: Document = { life, _id: { $in: rows }, generation: { $lte: generation } };
+  const changed = { $set: { state, generation } };
+  return ({ messages }) => messages.updateMany(filter, changed, { hint: "_id_" });
 }

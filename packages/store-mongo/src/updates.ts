@@ -42,7 +42,9 @@ export async function applyUpdate(
   const apart = apartOf([...insert, ...rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
   const isMany = expected !== null && insert.length + named.length > mostPaths;
-  const isPlain = !isMany && apart.length === 0 && (expected !== null || named.length === 0);
+  // Where one stands that has left memory only a read tells.
+  const isLive = update.replaced.every(({ was }) => was === undefined);
+  const isPlain = !isMany && apart.length === 0 && isLive && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update), times)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
@@ -67,7 +69,7 @@ export async function applyUpdate(
     });
     if (await run(statements.write(change, times))) return settleQuietly(run, memory, change);
     // Nobody has seen these rows; the next write or `sweep` deletes what is not deleted now.
-    if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
+    if (announced !== null) await run(statements.discard(announced.life, rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }

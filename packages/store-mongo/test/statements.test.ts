@@ -42,7 +42,7 @@ const read = "find turnkeep_memories";
 const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
 const deleteRows = "delete turnkeep_messages";
 
-test("what changes one document names the key by which its collection may be sharded", async () => {
+test("what writes documents names the key by which its collection may be sharded", async () => {
   const place = { client, database: await migrated(url, newDatabase()) };
   onTestFinished(async () => void (await client.db(place.database).dropDatabase()));
   const own = mongoStore(place);
@@ -53,6 +53,14 @@ test("what changes one document names the key by which its collection may be sha
   const move = [1, 3].map((seq) => ({ seq, to: seq === 1 ? ("removed" as const) : ("evicted" as const) }));
   await own.updateMessages("sharded", update(begin.version, 5, { move, replace: [message(2), large(4)] }));
   await own.deleteMessages("sharded");
+  // Until the document is too large, and what has left goes into rows.
+  let last = update(null, 2, { append: [message(1, kilobytes(15))] });
+  await own.updateMessages("crowded", last);
+  for (let seq = 2; seq <= 12; seq++) {
+    const left = [{ seq: seq - 1, to: "evicted" as const }];
+    last = update(last.version, seq + 1, { append: [message(seq, kilobytes(15))], move: left });
+    await own.updateMessages("crowded", last);
+  }
   const expiring = mongoStore({ ...place, ttlMs: 1 });
   for (const id of ["a", "b"]) await expiring.updateMessages(id, update(null, 2, { append: [large(1)] }));
   while ((await own.sweep()).removed === 0);
@@ -60,18 +68,22 @@ test("what changes one document names the key by which its collection may be sha
   const seen = new Set<string>();
   for (const { commandName, command } of commands) {
     const collection = String(command[commandName]);
-    const one = {
+    const written: Record<string, Record<string, unknown>[]> = {
       findAndModify: [command.query],
       insert: command.documents,
-      update: command.updates?.filter(({ multi }: { multi?: boolean }) => multi !== true),
-      delete: command.deletes?.filter(({ limit }: { limit: number }) => limit === 1),
-    }[commandName] as { q?: object }[] | undefined;
-    for (const filter of one ?? []) {
+      update: command.updates?.map(({ q }: { q: object }) => q),
+      delete: command.deletes?.map(({ q }: { q: object }) => q),
+    };
+    for (const filter of written[commandName] ?? []) {
       seen.add(`${commandName} ${collection}`);
-      expect(filter.q ?? filter, commandName).toHaveProperty([keyOf[collection] ?? ""], expect.any(String));
+      // One that names the key in each of its parts goes to one shard, too.
+      for (const part of (filter.$or as object[] | undefined) ?? [filter]) {
+        expect(part, commandName).toHaveProperty([keyOf[collection] ?? ""], expect.any(String));
+      }
     }
   }
-  expect([...seen].sort()).toEqual([writeAnswered, insertRows, write].sort());
+  const all = [writeAnswered, write, insertRows, "update turnkeep_messages", deleteRows];
+  expect([...seen].sort()).toEqual(all.sort());
 });
 
 describe("round trips", () => {
@@ -95,7 +107,9 @@ describe("round trips", () => {
     });
     expect(await sent(() => store.updateMessages("trips", change))).toEqual([write]);
     expect(await sent(() => store.updateMessages("trips", change))).toEqual([write, read]);
-    const past = update(change.version, 6, { move: [{ seq: 1, to: "live" }] });
+    const correct = update(change.version, 6, { replace: [{ ...message(1, '"new"'), state: "evicted" }] });
+    expect(await sent(() => store.updateMessages("trips", correct))).toEqual([read, write]);
+    const past = update(correct.version, 6, { move: [{ seq: 1, to: "live" }] });
     expect(await sent(() => store.updateMessages("trips", past))).toEqual([write, read, write]);
     const refused = () => store.updateMessages("trips", update("other", 7)).catch(() => {});
     expect(await sent(refused)).toEqual([write, read]);
@@ -109,6 +123,29 @@ describe("round trips", () => {
     expect(await sent(() => store.deleteMessages("trips", { expected }))).toEqual([writeAnswered]);
     const nothing = await sent(() => store.deleteMessages("trips", { expected }));
     expect(nothing).toEqual([writeAnswered, read, readRows]);
+  });
+
+  test("a correction of what has left reads where it stands, and settles what stood beside the document", async () => {
+    const move = [1, 2].map((seq) => ({ seq, to: "evicted" as const }));
+    const begin = update(null, 3, { append: [message(1, kilobytes(20)), message(2)], move });
+    await store.updateMessages("corrected", begin);
+    const settling = [writeAnswered, deleteRows, write];
+    const corrected = (seq: number, payload: string) => [
+      { ...message(seq, payload), state: "evicted" as const },
+    ];
+    const small = update(begin.version, 3, { replace: corrected(1, '"small"') });
+    expect(await sent(() => store.updateMessages("corrected", small))).toEqual([read, write, ...settling]);
+    const large = update(small.version, 3, { replace: corrected(2, kilobytes(20)) });
+    expect(await sent(() => store.updateMessages("corrected", large))).toEqual([
+      writeAnswered,
+      insertRows,
+      write,
+    ]);
+    expect(await sent(() => store.getMessages("corrected"))).toEqual([read]);
+    expect((await store.getHistory("corrected", {})).messages.map(({ payload }) => payload)).toEqual([
+      '"small"',
+      kilobytes(20),
+    ]);
   });
 
   test("a large message takes two writes more, and a read that meets one takes two steps", async () => {
@@ -303,6 +340,10 @@ test("an update of more than a thousand messages names none of their paths, nor 
   const large = messages(3_001, 4_100).map((one) => ({ ...one, payload: kilobytes(0.5) }));
   await change(4_101, { head: "{}", append: large, move: to("evicted", 2, 4_050, 2) });
   await change(4_102, { append: [message(4_101)] });
+  const corrected = messages(1, 2_400)
+    .filter(({ seq }) => seq % 2 === 0)
+    .map(({ seq }) => ({ ...message(seq, `"new ${seq}"`), state: "evicted" as const }));
+  await change(4_102, { replace: corrected });
   const replace = messages(1, 2_400)
     .filter(({ seq }) => seq % 2 === 1)
     .map(({ seq }) => message(seq, `"again ${seq}"`));

@@ -100,6 +100,7 @@ const laterVersion = "TK001";
 const wrongEncoding = "TK002";
 const tooOld = "TK003";
 const restricted = "TK004";
+const partitioned = "TK005";
 
 /** What keeps the tables from being brought up to date, by the whole SQLSTATE. */
 const refusals: Refusals = {
@@ -120,6 +121,10 @@ const refusals: Refusals = {
       "policies (row-level security) restrict this role, which must see all rows to bring the tables up to date: call migrate() as the tables' owner while none is forced on it (no force row level security), or as a superuser",
     ],
     [
+      new RegExp(`^${partitioned}$`),
+      "a table is in partitions that it cannot work with: only the messages may be, by their memory_key alone (see docs/postgres.md of the repository): put the rows into a table without partitions, or with such",
+    ],
+    [
       /^42501$/,
       "this role may not create the tables or read them (see the cause; since Postgres 15, only the owner of a database creates in schema public): grant it that, name another schema in the options, or call migrate() as a role that may",
     ],
@@ -134,10 +139,11 @@ const oldestServer = 140_000;
  * also behind PgBouncer, which holds its locks no longer than the step takes. One lock lets one migration per schema run at a
  * time. At an isolation level that shows the others the state before they waited, the existing number of a step refuses
  * them like a serialization failure, so they are sent again. If everything is in place, they need no permission to
- * create. A server without `ctid`, which updates need, is refused here.
+ * create. A server without `ctid`, which updates need, is refused here, and so are partitions across which a key is not unique, or
+ * a memory's messages lie apart.
  */
 export function migrateStatements(
-  { schema, migrations, own }: Identifiers,
+  { schema, memories, messages, migrations, own }: Identifiers,
   steps: readonly string[],
   oldest: number = oldestServer,
 ): Statement<never>[] {
@@ -162,6 +168,13 @@ export function migrateStatements(
       );
     end if;
     perform ctid from ${migrations} limit 0;
+    if exists (
+      select from pg_partitioned_table p
+      left join pg_attribute a on a.attrelid = p.partrelid and a.attnum::text = p.partattrs::text
+      where p.partrelid = to_regclass(${quoteLiteral(memories)})
+        or p.partrelid = to_regclass(${quoteLiteral(messages)}) and a.attname is distinct from 'memory_key') then
+      raise exception 'a table is in other partitions' using errcode = '${partitioned}';
+    end if;
     if exists (select from ${migrations} where number > ${steps.length}) then
       raise exception 'a later migration was applied' using errcode = '${laterVersion}';
     end if;

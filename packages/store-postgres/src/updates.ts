@@ -168,35 +168,45 @@ export class Updates {
    * ranges in the head; what replaces it is inserted.
    */
   #change(memoryId: string, update: FoldedUpdate, lost: readonly number[]): Statement<object> {
+    const corrected = update.replaced.filter(({ was }) => was !== undefined);
     const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
-    const coming = liveIn([...update.insert, ...update.moved]);
+    const coming = liveIn([...update.insert, ...update.moved, ...corrected]);
     const { head, p } = this.#headChange(memoryId, update, seqsOf(leaving), coming);
     const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
+    const seqsCorrected = corrected.length === 0 ? undefined : p.seqs(seqsOf(corrected));
+    const areEvicted =
+      seqsCorrected === undefined
+        ? ""
+        : ` and not h.live && ${seqsCorrected}
+          and not exists (select from c where c.was_superseded and ${seqsCorrected} @> c.seq)`;
     const agrees =
       replaced.length > 0
-        ? `h.live @> ${p.seqs(seqsOf(replaced))}
-          and not exists (select from c where c.place is null or c.id <> c.stored_id)`
+        ? `h.live @> ${p.seqs(seqsOf(replaced.filter(({ was }) => was === undefined)))}
+          and not exists (select from c where c.place is null or c.id <> c.stored_id)${areEvicted}`
         : "not exists (select from c where c.place is null)";
     const isRewritten = replaced.length > 0 ? " or r.id is not null" : "";
     const parts = [
-      // `offset 0` makes it look up each row by its key: the planner might otherwise search the whole history for them.
+      // `limit 1` makes it look up each row by its key: the planner might otherwise search the whole history for them. Of
+      // partitions, it would expect one row from each.
       `c as materialized (
-        select r.*, m.ctid as place, m.id as stored_id,
+        select r.*, m.memory_key, m.ctid as place, m.id as stored_id,${areEvicted && " m.superseded as was_superseded,"}
           r.state = 'removed' or m.superseded <> (r.state = 'superseded')${isRewritten} as differs
         from ${rows}
         left join lateral (
-          select m.ctid, m.id, m.superseded from ${this.#messages} m
+          select m.memory_key, m.ctid, m.id, m.superseded from ${this.#messages} m
           where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = $1::text)
             and m.seq = r.seq
-          offset 0) as m on true)`,
+          limit 1) as m on true)`,
       `head as (${head.text} and ${agrees} returning h.memory_key)`,
-      // A row's location is valid as long as the version is, which the head has just confirmed.
+      // A row's location is valid as long as the version is, which the head has just confirmed. Other partitions have that
+      // location too; the key says which of them it is.
       `changed as (
         update ${this.#messages} m set superseded = c.state = 'superseded'${replaced.length > 0 ? rewritten : ""}
-        from head, c where m.ctid = c.place and c.differs and c.state <> 'removed' returning 1)`,
+        from head, c where m.ctid = c.place and m.memory_key = c.memory_key and c.differs and c.state <> 'removed' returning 1)`,
       `removed as (
-        delete from ${this.#messages} m using head, c where m.ctid = c.place and c.state = 'removed' returning 1)`,
+        delete from ${this.#messages} m using head, c
+        where m.ctid = c.place and m.memory_key = c.memory_key and c.state = 'removed' returning 1)`,
     ];
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     const recurs =

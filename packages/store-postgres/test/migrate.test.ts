@@ -529,3 +529,29 @@ test("a database of another encoding is refused", async () => {
   });
   await pool.query(`drop database ${name}`);
 });
+
+describe("partitions", () => {
+  const partsOf = {
+    "of the memories": "create table turnkeep_memories (memory_key bigint) partition by hash (memory_key)",
+    "of the messages by their seq":
+      "create table turnkeep_messages (memory_key bigint, seq bigint) partition by range (seq)",
+    "of the messages by their memory and seq":
+      "create table turnkeep_messages (memory_key bigint, seq bigint) partition by hash (memory_key, seq)",
+    "of the messages by what is computed of their memory":
+      "create table turnkeep_messages (memory_key bigint) partition by range ((memory_key / 1000))",
+  };
+
+  test.each(Object.entries(partsOf))("%s are refused", async (_of, sql) => {
+    const store = postgresStore({ client: pool });
+    await store.migrate();
+    await pool.query(`drop table ${/turnkeep_\w+/.exec(sql)?.[0]} cascade`);
+    await pool.query(sql);
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringMatching(
+        /only the messages may be, by their memory_key alone .*docs\/postgres\.md/,
+      ),
+      cause: expect.objectContaining({ code: "TK005" }),
+    });
+  });
+});

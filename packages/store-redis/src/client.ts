@@ -19,6 +19,10 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 /** If a call that was given up is not answered after so long, counted from its beginning, nor will the next be. */
 const answersWithinMs = 1_000;
 
+/** How long a call whose keys are on their way to another server is sent again, and how often. */
+const movesWithinMs = 10_000;
+const pauseMs = 50;
+
 /** Does no I/O. `waitsMs`: how long a `WAIT` may hold up what was sent after it. */
 export function connect(
   { client, url, config }: RedisConnection,
@@ -57,12 +61,25 @@ export function connect(
     }
   }
 
-  async function evaluate<A>(statement: Statement<A>): Promise<A> {
+  /** While a slot moves, both of its servers refuse a script that has keys on the other: it has done nothing. */
+  async function arrived<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A> {
+    for (const since = Date.now(); ; ) {
+      try {
+        return await attempt(statement);
+      } catch (cause) {
+        if (codeOf(cause) !== "TRYAGAIN" || Date.now() - since >= movesWithinMs) throw cause;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        if (signal?.aborted) throw cause;
+      }
+    }
+  }
+
+  async function evaluate<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A> {
     try {
-      return await attempt(statement);
+      return await arrived(statement, signal);
     } catch (cause) {
       // A process that was frozen, or idle for long, learns by this read that its connection is gone.
-      if (statement.script.reads && isBroken(cause)) return await attempt(statement);
+      if (statement.script.reads && isBroken(cause)) return await arrived(statement, signal);
       if (isTimeout(cause)) driver?.renew();
       throw cause;
     }
@@ -107,8 +124,8 @@ export function connect(
         return tracked;
       }
       return {
-        run: (statement) => track(() => evaluate(statement), refused),
-        runAfter: (statement) => track(() => evaluate(statement), asItIs),
+        run: (statement) => track(() => evaluate(statement, signal), refused),
+        runAfter: (statement) => track(() => evaluate(statement, signal), asItIs),
         wait: (replicas) => track(() => wait(replicas), asItIs),
         mayHaveRepeated,
       };

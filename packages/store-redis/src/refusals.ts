@@ -53,6 +53,10 @@ export function withoutContent(cause: unknown): unknown {
  */
 export function codeOf(cause: unknown): string {
   if (!(cause instanceof Error)) return "";
+  // What `ioredis` says once it has followed a slot that moves, or waited for it, often enough.
+  if (/^Too many Cluster redirections\. Last error: ReplyError: (TRYAGAIN|ASK|MOVED) /.test(cause.message)) {
+    return "TRYAGAIN";
+  }
   if (/^ERR (ACL failure in script|The user executing the script can't)/.test(cause.message)) return "NOPERM";
   return /^(?:ERR Error running script .*? -)?([A-Z]{3,})(?= |$)/.exec(cause.message)?.[1] ?? "";
 }

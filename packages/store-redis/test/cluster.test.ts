@@ -19,6 +19,7 @@ import { createCluster } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
+import { SlotMoves } from "./slot-moves.ts";
 import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording, withClient } from "./support.ts";
 
 describe("a cluster of three masters with a replica each", () => {
@@ -214,6 +215,41 @@ describe("a cluster of three masters with a replica each", () => {
     },
     { cases: withoutTheLongest(cases), groups },
   );
+
+  test("a call whose slot is half moved is answered once it has arrived, by either driver", async () => {
+    const own = newPrefix();
+    const nodeCluster = createCluster({ rootNodes: servers.nodes.map(({ url }) => ({ url })) });
+    await nodeCluster.connect();
+    onTestFinished(() => nodeCluster.destroy());
+    const viaNodeRedis: RedisClient = {
+      call: (command, args) =>
+        nodeCluster.sendCommand(String(args[2]), false, [command, ...args.map(String)]),
+    };
+    const moves = await SlotMoves.of(servers);
+    onTestFinished(() => moves.end());
+    for (const client of [cluster, viaNodeRedis]) {
+      const store = redisStore({ client, prefix: own });
+      let last = update(null, 4, { append: messages(1, 3) });
+      await store.updateMessages("m", last);
+      const evict = update(last.version, 4, { move: [{ seq: 1, to: "evicted" }] });
+      await store.updateMessages("m", evict);
+      // An eviction concerns all keys of the memory, one of which is on the other server then.
+      const move = [{ seq: 2, to: "evicted" as const }];
+      last = update(evict.version, 5, { append: [message(4)], move });
+      let written: Promise<void> | undefined;
+      await moves.move(`${own}memory:{${Buffer.from("m").toString("base64url")}}:head`, async (moved) => {
+        if (moved !== 1) return;
+        const before = await moves.refusals("TRYAGAIN");
+        written = store.updateMessages("m", last);
+        while ((await moves.refusals("TRYAGAIN")) === before);
+      });
+      await written;
+      expect((await store.getMessages("m")).messages).toEqual(messages(3, 4));
+      expect((await store.getHistory("m", {})).messages).toHaveLength(4);
+      await store.deleteMessages("m");
+    }
+    expect(moves.moved.keys).toBeGreaterThan(1);
+  });
 
   test("a master is killed in the middle of writes: no update is ever half there, and writing goes on", async () => {
     const store = redisStore({ client: cluster, prefix });

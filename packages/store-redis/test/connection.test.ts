@@ -16,7 +16,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
-import { newPrefix, withClient } from "./support.ts";
+import { newPrefix, refusing, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
 const prefix = newPrefix();
@@ -24,17 +24,6 @@ const prefix = newPrefix();
 function rightsOfTheReadme(): string[] {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   return (/user chat on .* ~turnkeep:\* (.*)/.exec(readme)?.[1] ?? "").split(" ");
-}
-
-/** A client whose server answers each command with that, and how often it was asked. */
-function refusing(answer: string): { asked: number; call(): Promise<never> } {
-  return {
-    asked: 0,
-    async call() {
-      this.asked++;
-      throw Object.assign(new Error(answer), { name: "ReplyError", command: { name: "evalsha" } });
-    },
-  };
 }
 
 /** How many connections of that name there are. */
@@ -237,7 +226,6 @@ describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that
 test.each([
   ["LOADING Redis is loading the dataset in memory", "STORE_UNAVAILABLE"],
   ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", "STORE_UNAVAILABLE"],
-  ["TRYAGAIN Multiple keys request during rehashing of slot", "STORE_UNAVAILABLE"],
   ["CLUSTERDOWN The cluster is down", "STORE_UNAVAILABLE"],
   ["MISCONF Redis is configured to save RDB snapshots, but can't persist to disk.", "STORE_UNAVAILABLE"],
   ["BUSY Redis is busy running a script. You can only call SCRIPT KILL.", "STORE_UNAVAILABLE"],

@@ -27,6 +27,17 @@ export function newPrefix(): string {
   return `test-${randomUUID()}:`;
 }
 
+/** A client whose server answers each command with that, and how often it was asked. */
+export function refusing(answer: string): { asked: number; call(): Promise<never> } {
+  return {
+    asked: 0,
+    async call() {
+      this.asked++;
+      throw Object.assign(new Error(answer), { name: "ReplyError", command: { name: "evalsha" } });
+    },
+  };
+}
+
 /** A client for what tests look at or break themselves. */
 export async function withClient<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url);
