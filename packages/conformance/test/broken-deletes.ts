@@ -1,7 +1,31 @@
-import type { HistoryPage, MemorySnapshot } from "@turnkeep/core";
+import type { ChatMemoryStore, HistoryPage, MemorySnapshot } from "@turnkeep/core";
 import { conflictError, isTurnkeepError, TurnkeepError, throwIfAborted } from "@turnkeep/core/store-kit";
-import type { BrokenStore } from "./broken-store.ts";
-import { roundTrip } from "./reference-store.ts";
+import { type BrokenStore, beside } from "./broken-store.ts";
+import { roundTrip, type StoredMemory } from "./reference-store.ts";
+
+const besideAssign = "a delete beside a change of the owner leaves no entry in either owner's list";
+
+/** Entries of owners' lists that outlive their memories: owners by memory id. */
+const leftEntries = beside(() => new Map<string, string>());
+
+/** The owners' lists with the entries that were left. */
+function listingLeft(
+  base: ChatMemoryStore,
+  memories: Map<string, StoredMemory>,
+): Pick<ChatMemoryStore, "listMemories"> {
+  return {
+    async listMemories(query, options) {
+      const page = await base.listMemories(query, options);
+      const left = [...leftEntries(memories)].filter(
+        ([id, owner]) => owner === query.owner && !memories.has(id),
+      );
+      return {
+        ...page,
+        memories: [...page.memories, ...left.map(([memoryId]) => ({ memoryId, updatedAt: 0 }))],
+      };
+    },
+  };
+}
 
 /** The version with which each life of a memory began, by its id. */
 const firstVersions = new Map<string, string[]>();
@@ -52,6 +76,38 @@ export const brokenDeletes: readonly BrokenStore[] = [
         if (expected !== undefined && version !== null && version !== expected)
           throw conflictError(id, expected);
         await base.deleteMessages(id, { signal });
+      },
+    }),
+  },
+  {
+    fault: "deletes a memory, and its entry in the list of the owner that it had at first",
+    caughtBy: ["list", besideAssign],
+    wrap: (base, { memories }) => ({
+      ...listingLeft(base, memories),
+      async deleteMessages(id, options) {
+        const { owner: first } = memories.get(id) ?? {};
+        await roundTrip();
+        await roundTrip();
+        const { owner } = memories.get(id) ?? {};
+        await base.deleteMessages(id, options);
+        if (owner !== undefined && owner !== first) leftEntries(memories).set(id, owner);
+      },
+    }),
+  },
+  {
+    fault: "enters a memory in its new owner's list first, and leaves it there if a delete comes between",
+    caughtBy: ["list", besideAssign],
+    wrap: (base, { memories }) => ({
+      ...listingLeft(base, memories),
+      async updateMessages(id, update, options) {
+        const { owner } = update;
+        const isCurrent = memories.get(id)?.version === update.expected;
+        try {
+          await base.updateMessages(id, update, options);
+        } catch (error) {
+          if (isCurrent && owner !== undefined) leftEntries(memories).set(id, owner);
+          throw error;
+        }
       },
     }),
   },

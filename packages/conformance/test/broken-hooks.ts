@@ -169,6 +169,17 @@ export const brokenHooks: readonly (readonly [
     "a value comes back character for character",
   ],
   [
+    "take less than the limit that they declare",
+    (hooks) => ({
+      maxMemoryBytes: 1_500_000,
+      async compareAndSet(key, value, ...given) {
+        if (Buffer.byteLength(key + value) > 1_500_000) throw new Error("the request is too large");
+        return hooks.compareAndSet(key, value, ...given);
+      },
+    }),
+    "a value comes back character for character",
+  ],
+  [
     "lose their place when the key that a page ended with is deleted",
     (_, { entries }) => ({
       async list({ after, limit }) {

@@ -4,6 +4,7 @@ import { brokenClients } from "./broken-clients.ts";
 import { brokenContents } from "./broken-contents.ts";
 import { brokenConversations } from "./broken-conversations.ts";
 import { brokenCorners } from "./broken-corners.ts";
+import { brokenCorrections } from "./broken-corrections.ts";
 import { brokenCrashes } from "./broken-crashes.ts";
 import { brokenDamage } from "./broken-damage.ts";
 import { brokenDeletes } from "./broken-deletes.ts";
@@ -33,6 +34,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ...brokenWrites,
   ...brokenVersions,
   ...brokenReads,
+  ...brokenCorrections,
   ...brokenHistory,
   ...brokenFull,
   ...brokenNames,

@@ -16,6 +16,25 @@ describe("hooks of a key-value database", () => {
     expect(values.entries.size).toBe(0);
   });
 
+  test("of a database that takes short values, or digits alone as keys, pass where they say so", async () => {
+    const hooks = hooksOf(newValues());
+    const narrow: Hooks = {
+      ...hooks,
+      keys: "hex",
+      maxMemoryBytes: 1_500_000,
+      async compareAndSet(key, value, ...given) {
+        if (!/^[0-9a-f]{2,1024}$/.test(key)) throw new Error("no such key");
+        if (Buffer.byteLength(value) > 1_500_000) throw new Error("the value is too large");
+        return hooks.compareAndSet(key, value, ...given);
+      },
+    };
+    await checkKeyValue(narrow);
+    await expect(checkKeyValue({ ...narrow, maxMemoryBytes: undefined })).rejects.toThrow(
+      "- a value comes back character for character: compareAndSet of a text of 2097152 bytes: expected an answer",
+    );
+    await expect(checkKeyValue({ ...narrow, keys: undefined })).rejects.toThrow("no such key");
+  });
+
   test.each(brokenHooks)("that %s are caught by the case of that name", async (_, change, name) => {
     const values = newValues();
     const broken = (): Hooks => {

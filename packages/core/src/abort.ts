@@ -73,15 +73,21 @@ export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (re
 
 /**
  * Calls back when the signal fires, unless the returned function was called before. However many callers wait for a
- * signal, it has one listener, and only while somebody waits: Node warns of a leak above ten.
+ * signal, it has one listener, and only while somebody waits: Node warns of a leak above ten. So what would leave its own
+ * there, as `fetch` does, gets another signal.
  *
  * @example
  * ```ts
  * import { onAbort } from "@turnkeep/core/store-kit";
  *
- * async function send(request: { cancel(): void; done: Promise<void> }, signal: AbortSignal): Promise<void> {
- *   const stop = onAbort(signal, () => request.cancel());
- *   await request.done.finally(stop);
+ * async function read(url: string, signal: AbortSignal): Promise<string> {
+ *   const own = new AbortController();
+ *   const stop = onAbort(signal, () => own.abort(signal.reason));
+ *   try {
+ *     return await (await fetch(url, { signal: own.signal })).text();
+ *   } finally {
+ *     stop();
+ *   }
  * }
  * ```
  */

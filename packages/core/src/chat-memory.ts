@@ -77,11 +77,13 @@ export interface ChatMemory<M> {
    */
   instruct(message: M | Entry<M>, options?: MemoryCallOptions): Promise<string>;
   /**
-   * Adds the message under this id, or replaces the live message with this id in place: an answer that still streams,
-   * an approval. Equal content writes nothing. An id that was removed, cleared or erased is free again, and the message
-   * is added anew. So for a streaming answer, put the beginning first, and every later version with `mustExist`.
+   * Adds the message under this id, or replaces the one with this id in place: an answer that still streams, an approval,
+   * feedback. One that has left memory is replaced in history, and the view stays as it is; a summary made of it too. Equal
+   * content writes nothing. An id that was removed, cleared or erased is free again, and so is one that left where no
+   * history is kept: the message is added anew. So for a streaming answer, put the beginning first, and every later version
+   * with `mustExist`.
    *
-   * Errors: as `add`; `ID_CONFLICT` if the id has left memory, `NOT_FOUND` by {@link PutOptions.mustExist},
+   * Errors: as `add`; `ID_CONFLICT` if the message was superseded, `NOT_FOUND` by {@link PutOptions.mustExist},
    * `VERSION_CONFLICT` by {@link PutOptions.replaces},
    * `INVALID_MESSAGE` if it would turn a system message into another role or the reverse, or a derived message into one
    * that {@link ChatMemory.compact} refuses as a replacement.

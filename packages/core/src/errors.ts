@@ -6,7 +6,7 @@
  * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
  * | `NOT_FOUND` | a message or memory that a change was made for is not there (any more); nothing was written | tell the user that it is gone |
- * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
+ * | `ID_CONFLICT` | a message id is taken by other content, or by a message that was superseded | use another id |
  * | `BUSY` | a turn of the memory is under way, and `busy` is `"reject"`; or it was asked for within itself | wait for it (`busy: "wait"`), or ask it to end: `requestStop()` |
  * | `TURN_LOST` | the turn that wrote has lost its lease: it could not be renewed, somebody else has begun a turn, or the memory was cleared; nothing was written | end the turn; whoever has the turn now goes on |
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |

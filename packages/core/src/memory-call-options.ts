@@ -19,7 +19,7 @@ export interface Anchor {
 /** What a `put` depends on. */
 export interface PutRules<M> {
   /**
-   * With `true`, only a live message is replaced, and an id that no message has is `NOT_FOUND`. For an answer that still
+   * With `true`, a message is only replaced, and an id that no message has is `NOT_FOUND`. For an answer that still
    * streams, whose beginning somebody may delete in the meantime. With an {@link Anchor}, the message is added or
    * replaced only while what the anchor holds on to is there; else `NOT_FOUND`. Default `false`: the message is added.
    */

@@ -8,7 +8,7 @@ import type { SummarizeFailure } from "./window-options.ts";
 export type MemoryEvent =
   | {
       /**
-       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids. `removed`: deleted by `remove`.
+       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids, live or not. `removed`: deleted by `remove`.
        * `rewound`: superseded, by `rewind`, `set`, `restore` or another prompt; they stay in history. `restored`: no longer
        * so, by `restore`.
        */

@@ -18,7 +18,7 @@ export interface MemoryTransaction<M> {
   add(...messages: (M | Entry<M>)[]): string[];
   /** Collects a message that is to be the prompt, in its order among the others: see {@link ChatMemory.instruct}. */
   instruct(message: M | Entry<M>): string;
-  /** See {@link ChatMemory.put}. A message that this transaction brings back from history cannot be replaced: `UNSUPPORTED`. */
+  /** See {@link ChatMemory.put}. A message of a branch that this transaction restores cannot be replaced: `UNSUPPORTED`. */
   put(id: string, message: M | Entry<M>, options?: PutRules<M>): void;
   /** See {@link ChatMemory.remove}. */
   remove(messageId: string, options?: RemoveRules): void;

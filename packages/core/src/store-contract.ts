@@ -64,8 +64,11 @@ export interface MemoryUpdate {
   ttlMs?: number | null | undefined;
   /** New messages, live, by ascending `seq`. */
   append: StoredMessage[];
-  /** Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`. */
-  replace: StoredMessage[];
+  /**
+   * Live or evicted messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`, and the
+   * state as it was. `state` says which are evicted; absent: live.
+   */
+  replace: (StoredMessage & { state?: "evicted" | undefined })[];
   /**
    * At most one per `seq`; may name a message that this update appends or replaces. `removed` deletes it. Moves back to
    * `live` happen only after a rewind or in a fork, so they may cost more.
@@ -194,8 +197,8 @@ export interface StoreCapabilities {
  *   Numbers have no limit: not those of live messages, of changes in one update, of memories in a list, of what one sweep
  *   removes. The kit tries 12,000 messages, 1,100 memories of one owner, and 150 that have expired.
  * - An update that breaks the rules described here is `INVALID_OPTION` before anything is written. So is one that
- *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its
- *   id, a moved message exists.
+ *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message has the state
+ *   that the update says (live, or evicted) and keeps its id, a moved message exists.
  * - Versions are unique, so a memory that was deleted and begun again never passes for the old one. Only an update that
  *   expects `null` begins a memory.
  * - With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once. Each write

@@ -281,11 +281,14 @@ describe("put", () => {
     expect(await modelOf()).toBe("two");
   });
 
-  test("an id that has left memory is an ID_CONFLICT; a system message stays one", async () => {
-    const memory = createChatMemory({ window: { maxMessages: 1 } });
+  test("the id of a superseded message is an ID_CONFLICT; a system message stays one", async () => {
+    const memory = createChatMemory();
     await memory.put("a", user("1"));
-    await memory.add(user("2"));
-    await expect(memory.put("a", user("3"))).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    await memory.rewind("a");
+    await expect(memory.put("a", user("3"))).rejects.toMatchObject({
+      code: "ID_CONFLICT",
+      message: expect.stringContaining("superseded"),
+    });
     await memory.put("b", system("s"));
     await expect(memory.put("b", user("4"))).rejects.toMatchObject({
       code: "INVALID_MESSAGE",

@@ -63,10 +63,13 @@ const refused: readonly (readonly [
     { memoryId: "m", call: "add", messageIds: ["b"] },
   ],
   [
-    "a put under an id that has left",
-    ({ memory }) => memory.put("a", user("other")),
+    "a put under the id of a superseded message",
+    async ({ memory }) => {
+      await memory.rewind("b");
+      await memory.put("b", user("other"));
+    },
     "ID_CONFLICT",
-    { memoryId: "m", call: "put", messageIds: ["a"] },
+    { memoryId: "m", call: "put", messageIds: ["b"] },
   ],
   [
     "a put that makes another role of a system message",

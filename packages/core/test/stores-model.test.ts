@@ -167,13 +167,15 @@ function resolve(model: Model, plan: Extract<Step, { kind: "update" }>): MemoryU
       ...(meta ? { meta: "{}" } : {}),
     };
   });
-  const replace: StoredMessage[] = [];
+  const replace: MemoryUpdate["replace"] = [];
   const rows = [...(memory?.rows ?? [])];
   for (const change of plan.changes) {
     const [row] = rows.splice(change.pick % Math.max(1, rows.length), 1);
     if (row === undefined) continue;
     const { state, ...message } = row;
-    if (change.replace && state === "live") replace.push({ ...message, payload: `"${newVersion()}"` });
+    const said = { ...message, payload: `"${newVersion()}"` };
+    if (change.replace && state === "live") replace.push(said);
+    if (change.replace && state === "evicted") replace.push({ ...said, state });
     if (change.to !== null) move.push({ seq: row.seq, to: change.to });
   }
   const right = memory?.version ?? null;

@@ -166,6 +166,57 @@ describe.each(stores)("%s", (name, create) => {
     expect((await store.getMessages("a")).messages.map(({ seq }) => seq)).toEqual([1, 4, 7]);
   });
 
+  test("an evicted message is replaced in history, and comes back as it is", async () => {
+    const store = create();
+    const v1 = await seed(store, "a", 4);
+    const second = update(v1, { nextSeq: 5, move: moveAll([1, 2], "evicted") });
+    await store.updateMessages("a", second);
+    const evicted = (seq: number, payload: string) => ({
+      ...message(seq, { payload }),
+      state: "evicted" as const,
+    });
+    const third = update(second.version, {
+      nextSeq: 6,
+      append: [message(5)],
+      replace: [evicted(2, "new2"), message(3, { payload: "new3" })],
+    });
+    await store.updateMessages("a", third);
+    const live = [message(3, { payload: "new3" }), message(4), message(5)];
+    expect((await store.getMessages("a")).messages).toStrictEqual(live);
+    const query = { states: ["evicted" as const] };
+    const left = [{ ...message(1), state: "evicted" }, evicted(2, "new2")];
+    expect((await store.getHistory("a", query)).messages).toStrictEqual(left);
+    const fourth = update(third.version, {
+      nextSeq: 6,
+      replace: [evicted(1, "new1")],
+      move: moveAll([1, 2], "live"),
+    });
+    await store.updateMessages("a", fourth);
+    const back = [message(1, { payload: "new1" }), message(2, { payload: "new2" })];
+    expect((await store.getMessages("a")).messages).toStrictEqual([...back, ...live]);
+  });
+
+  test("a replacement of what is not evicted as it says, or in words of no state, is INVALID_OPTION", async () => {
+    const store = create();
+    const v1 = await seed(store, "a", 3);
+    const moved = [...moveAll([1], "evicted"), ...moveAll([2], "superseded")];
+    const second = update(v1, { nextSeq: 4, move: moved });
+    await store.updateMessages("a", second);
+    const said: [seq: number, state: string][] = [
+      [1, "live"],
+      [1, "superseded"],
+      [2, "evicted"],
+      [3, "evicted"],
+    ];
+    for (const [seq, state] of said) {
+      const replace = [{ ...message(seq, { payload: "lost" }), state: state as "evicted" }];
+      const wrong = store.updateMessages("a", update(second.version, { nextSeq: 4, replace }));
+      await expect(wrong, `${seq} as ${state}`).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
+    const page = await store.getHistory("a", {});
+    expect(page.messages.map(({ payload }) => payload)).not.toContain("lost");
+  });
+
   test("replace drops a meta that is not given", async () => {
     const store = create();
     const begin = update(null, { append: [message(1, { meta: "old" })] });

@@ -126,16 +126,29 @@ describe("a transaction", () => {
     expect(await texts(ours)).toEqual(["a", "B", "c"]);
   });
 
-  test("cannot replace what its rewind brings back from history", async () => {
+  test("replaces what its rewind brings back from history", async () => {
     const memory = createChatMemory({ window: { maxMessages: 2 } });
     await memory.add(message("a"), message("b"));
     await memory.add(message("c"));
-    const put = memory.transaction((edit) => {
+    await memory.transaction((edit) => {
       edit.rewind("c");
       edit.put("a", user("A"));
     });
-    await expect(put).rejects.toMatchObject({ code: "UNSUPPORTED", details: { messageIds: ["a"] } });
-    expect(await texts(memory)).toEqual(["b", "c"]);
+    expect(await texts(memory)).toEqual(["A", "b"]);
+  });
+
+  test("cannot replace what its restore brings back, live or not", async () => {
+    for (const id of ["b", "c"]) {
+      const memory = createChatMemory({ window: { maxMessages: 1 } });
+      await memory.add(message("a"), message("b"), message("c"));
+      await memory.rewind("b");
+      const put = memory.transaction((edit) => {
+        edit.restore("c");
+        edit.put(id, user("other"));
+      });
+      await expect(put).rejects.toMatchObject({ code: "UNSUPPORTED", details: { messageIds: [id] } });
+      expect(await texts(memory)).toEqual(["a"]);
+    }
   });
 
   test("takes no option that is the transaction's own, and nothing but ids", async () => {

@@ -29,6 +29,7 @@ const kinds = [
   "compact",
   "instruct",
   "say",
+  "correct",
 ] as const;
 
 interface Act {
@@ -49,7 +50,10 @@ const policies: [string, Policy][] = [
   ["of four messages in steps", { window: { maxMessages: 4, target: 0.5 } }],
   ["of four messages in turns", { window: { maxMessages: 4, unit: "turn", overflow: "keep" } }],
   ["of instructions that stay", { window: { maxMessages: 5 }, systemMessages: "positioned" }],
-  ["with what is pinned", { window: { maxMessages: 4, pinned: ({ content }) => content === "keep" } }],
+  [
+    "with what is pinned",
+    { window: { maxMessages: 4, pinned: ({ content }) => `${content}`.startsWith("keep") } },
+  ],
 ];
 
 /** What a conversation with branches is, without a store: what each message follows, and what is said at the moment. */
@@ -57,6 +61,8 @@ class Model {
   /** By id, in the order in which they were said. */
   readonly parents = new Map<string, string | null>();
   active: string[] = [];
+  /** What was put in the place of others. */
+  readonly texts = new Map<string, string>();
   /** Whether nothing was removed: versions are told by what they followed, also once that is gone. */
   isWhole = true;
   /** What the next one follows, after a rewind: what the one followed that was rewound to, be it superseded itself. */
@@ -189,6 +195,17 @@ async function make(memory: Memory, { kind, place }: Act, model: Model, count: n
       model.active = model.active.filter((id) => !live.has(id));
       return model.add(ids, first === undefined ? undefined : model.parents.get(first));
     }
+    case "correct": {
+      const [before] = (await memory.history({ ids: said === undefined ? [] : [said] })).messages;
+      const { role, content } = before?.message ?? {};
+      if (said === undefined || (role !== "user" && role !== "assistant") || typeof content !== "string")
+        return;
+      const shown = await memory.entries();
+      model.texts.set(said, `${content}!`);
+      await memory.put(said, role === "user" ? user(`${content}!`) : assistant(`${content}!`));
+      // What has left memory stays there, and nothing moves for it.
+      if (before?.state === "evicted") expect(await memory.entries()).toEqual(shown);
+    }
   }
 }
 
@@ -199,6 +216,8 @@ async function check(memory: Memory, model: Model, policy: Policy): Promise<void
   expect(said.map(({ id }) => id)).toEqual([...model.parents.keys()]);
   const active = said.filter(({ state }) => state !== "superseded").map(({ id }) => id);
   expect(active).toEqual(model.active);
+  for (const { id, message } of [...said, ...(await memory.entries())])
+    expect(message.content).toEqual(model.texts.get(id) ?? message.content);
   for (const { id, state } of said) {
     const others = await memory.versions(id);
     if (model.isWhole) expect(others.map((other) => other.id)).toEqual(model.versions(id));

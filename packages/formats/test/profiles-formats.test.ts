@@ -354,7 +354,7 @@ function testFormat<M>(
   );
 }
 
-/** What has left memory cannot be replaced, nor gone back to for good, and calls with results not become anything else. */
+/** What was superseded cannot be replaced, what has left not gone back to for good, and calls with results not become anything else. */
 const throwUnlessRefused = throwUnless("NOT_FOUND", "INVALID_MESSAGE", "ID_CONFLICT");
 
 it("a result in the messages of OpenAI's APIs is shown under its tool's new name, where it bears one", () => {

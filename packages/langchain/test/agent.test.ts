@@ -201,6 +201,31 @@ it("keeps what another middleware has changed, and its record where one took mes
   ]);
 });
 
+it("keeps what another middleware has changed of what has left the window", async () => {
+  const memories = memoriesOf({ maxMessages: 3 });
+  const { model } = modelOf(calling("one"), calling("two"), calling("three"), new AIMessage("Done."));
+  const hiding = createMiddleware({
+    name: "Hiding",
+    beforeModel: ({ messages: [, , result, ...later] }) => {
+      if (later.length < 4 || result === undefined) return;
+      const { id, tool_call_id } = result as ToolMessage;
+      return { messages: [new ToolMessage({ id: id as string, tool_call_id, content: "hidden" })] };
+    },
+  });
+  const tools = ["one", "two", "three"].map((name) => toolOf(name));
+  await agentOf(memories, { model, tools, last: [hiding] }).invoke({ messages: "Do it." }, thread());
+  expect(await recorded(memories)).toEqual([
+    "human: Do it.",
+    "ai: [one]",
+    "tool: hidden",
+    "ai: [two]",
+    "tool: two done",
+    "ai: [three]",
+    "tool: three done",
+    "ai: Done.",
+  ]);
+});
+
 it("stores nothing more once the conversation was deleted or the question taken back", async () => {
   for (const take of ["clear", "rewind"] as const) {
     const memories = memoriesOf();

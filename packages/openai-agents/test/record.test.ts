@@ -186,8 +186,12 @@ describe("a mutation", () => {
       callId: "1",
       replacement: call("1", "Bergen"),
     } as const;
+    const shown = await session.memory.messages();
     await session.applyHistoryMutations({ mutations: [mutation] });
-    expect((await session.getItems())[0]).toEqual(call("1", "Bergen"));
+    expect(await session.getItems()).toEqual([call("1", "Bergen"), ...["a", "b", "c"].map(says)]);
+    expect(await session.memory.messages()).toEqual(shown);
+    const { messages } = await session.memory.history({ states: ["superseded"] });
+    expect(messages).toEqual([]);
   });
 });
 

@@ -217,7 +217,10 @@ class PageReader {
 }
 
 /** Which of these ascending seqs, none of them live, are superseded, according to their marks in order. */
-async function supersededOf(reading: RowReader, seqs: readonly number[]): Promise<ReadonlySet<number>> {
+export async function supersededOf(
+  reading: RowReader,
+  seqs: readonly number[],
+): Promise<ReadonlySet<number>> {
   const { life } = reading;
   const superseded = new Set<number>();
   const [first, last] = [seqs[0], seqs.at(-1)];

@@ -8,7 +8,7 @@ import {
   utf8Length,
 } from "@turnkeep/core/store-kit";
 import { encodeFresh, type Head, type Timing } from "./head.ts";
-import type { LostIds } from "./history.ts";
+import { type LostIds, supersededOf } from "./history.ts";
 import type { Life, Marks } from "./items.ts";
 import {
   beyond,
@@ -200,7 +200,13 @@ async function linesNamed(
   const missing = asked.filter((seq) => live.has(seq) && lines.get(seq)?.edit !== live.get(seq)?.edit);
   // It may be in a row that does not show yet, or in one that an update has replaced since.
   const isUnseen = reading.isTorn && asked.some((seq) => !lines.has(seq) && !live.has(seq));
-  if (isUnseen || missing.some((seq) => !lost.has(seq))) return "torn";
+  const corrected = update.replaced.filter(({ was }) => was !== undefined).map(({ seq }) => seq);
+  const marks = new RowReader(life, base);
+  const superseded = await supersededOf(
+    marks,
+    corrected.sort((a, b) => a - b),
+  );
+  if (isUnseen || marks.isTorn || missing.some((seq) => !lost.has(seq))) return "torn";
 
   const empty = missing.map((seq) => {
     return { seq, edit: live.get(seq)?.edit ?? 0, id: lost.get(seq) ?? "", text: "" };
@@ -211,7 +217,8 @@ async function linesNamed(
     find(seq) {
       const id = lines.get(seq)?.id;
       if (live.has(seq)) return { id: id ?? "", state: "live" };
-      return id === undefined ? undefined : { id, state: "evicted" };
+      if (id === undefined) return undefined;
+      return { id, state: superseded.has(seq) ? "superseded" : "evicted" };
     },
   });
   return withEmpty(reading, recent, rows, empty);

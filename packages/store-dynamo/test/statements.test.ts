@@ -136,6 +136,11 @@ describe("operations and units, as the README's table says", () => {
       messages: [{ seq: 15 }, { seq: 14 }],
       hasMore: true,
     });
+    // A correction of what has left looks at the marks of what is superseded, too.
+    await next({ move: [{ seq: 5, to: "evicted" }] }, 16);
+    expect(await next({ replace: [{ ...sized(5, 600), state: "evicted" }] }, 16)).toBe(
+      "Query Query Transact(2): 2 read, 8 write",
+    );
   });
 
   test("a read by who knows the version asks for the head alone", async () => {

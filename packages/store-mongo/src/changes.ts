@@ -80,6 +80,11 @@ export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMe
     if (source.path !== undefined) filter[`${source.path}.i`] = { $exists: true };
     return source;
   }
+  /** That of a message which stands in a row was read, and a row that counts by itself keeps its id. */
+  function confirm(seq: number, id: string): void {
+    const { path } = sourceOf(seq);
+    if (path !== undefined) filter[`${path}.i`] = id;
+  }
   for (const { seq, state } of setState) {
     const { path, entry } = sourceOf(seq);
     const target = `${state}.${seq}`;
@@ -98,7 +103,7 @@ export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMe
   }
   for (const seq of remove) whole?.delete(seq);
   if (whole !== undefined) Object.assign(set, mapsOf(whole.values()));
-  else for (const { seq, id } of replaced) filter[`live.${seq}.i`] = id;
+  else for (const { seq, id } of replaced) confirm(seq, id);
   const trash = rowsOf(overwritten.flatMap((seq) => messages?.get(seq) ?? []));
   return { filter, set, rename, unset, trash, attempt, upsert };
 }

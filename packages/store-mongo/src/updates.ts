@@ -42,7 +42,9 @@ export async function applyUpdate(
   const apart = apartOf([...insert, ...rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
   const isMany = expected !== null && insert.length + named.length > mostPaths;
-  const isPlain = !isMany && apart.length === 0 && (expected !== null || named.length === 0);
+  // Where one stands that has left memory only a read tells.
+  const isLive = update.replaced.every(({ was }) => was === undefined);
+  const isPlain = !isMany && apart.length === 0 && isLive && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update), times)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();

@@ -107,7 +107,9 @@ describe("round trips", () => {
     });
     expect(await sent(() => store.updateMessages("trips", change))).toEqual([write]);
     expect(await sent(() => store.updateMessages("trips", change))).toEqual([write, read]);
-    const past = update(change.version, 6, { move: [{ seq: 1, to: "live" }] });
+    const correct = update(change.version, 6, { replace: [{ ...message(1, '"new"'), state: "evicted" }] });
+    expect(await sent(() => store.updateMessages("trips", correct))).toEqual([read, write]);
+    const past = update(correct.version, 6, { move: [{ seq: 1, to: "live" }] });
     expect(await sent(() => store.updateMessages("trips", past))).toEqual([write, read, write]);
     const refused = () => store.updateMessages("trips", update("other", 7)).catch(() => {});
     expect(await sent(refused)).toEqual([write, read]);
@@ -121,6 +123,29 @@ describe("round trips", () => {
     expect(await sent(() => store.deleteMessages("trips", { expected }))).toEqual([writeAnswered]);
     const nothing = await sent(() => store.deleteMessages("trips", { expected }));
     expect(nothing).toEqual([writeAnswered, read, readRows]);
+  });
+
+  test("a correction of what has left reads where it stands, and settles what stood beside the document", async () => {
+    const move = [1, 2].map((seq) => ({ seq, to: "evicted" as const }));
+    const begin = update(null, 3, { append: [message(1, kilobytes(20)), message(2)], move });
+    await store.updateMessages("corrected", begin);
+    const settling = [writeAnswered, deleteRows, write];
+    const corrected = (seq: number, payload: string) => [
+      { ...message(seq, payload), state: "evicted" as const },
+    ];
+    const small = update(begin.version, 3, { replace: corrected(1, '"small"') });
+    expect(await sent(() => store.updateMessages("corrected", small))).toEqual([read, write, ...settling]);
+    const large = update(small.version, 3, { replace: corrected(2, kilobytes(20)) });
+    expect(await sent(() => store.updateMessages("corrected", large))).toEqual([
+      writeAnswered,
+      insertRows,
+      write,
+    ]);
+    expect(await sent(() => store.getMessages("corrected"))).toEqual([read]);
+    expect((await store.getHistory("corrected", {})).messages.map(({ payload }) => payload)).toEqual([
+      '"small"',
+      kilobytes(20),
+    ]);
   });
 
   test("a large message takes two writes more, and a read that meets one takes two steps", async () => {
@@ -315,6 +340,10 @@ test("an update of more than a thousand messages names none of their paths, nor 
   const large = messages(3_001, 4_100).map((one) => ({ ...one, payload: kilobytes(0.5) }));
   await change(4_101, { head: "{}", append: large, move: to("evicted", 2, 4_050, 2) });
   await change(4_102, { append: [message(4_101)] });
+  const corrected = messages(1, 2_400)
+    .filter(({ seq }) => seq % 2 === 0)
+    .map(({ seq }) => ({ ...message(seq, `"new ${seq}"`), state: "evicted" as const }));
+  await change(4_102, { replace: corrected });
   const replace = messages(1, 2_400)
     .filter(({ seq }) => seq % 2 === 1)
     .map(({ seq }) => message(seq, `"again ${seq}"`));

@@ -168,22 +168,29 @@ export class Updates {
    * ranges in the head; what replaces it is inserted.
    */
   #change(memoryId: string, update: FoldedUpdate, lost: readonly number[]): Statement<object> {
+    const corrected = update.replaced.filter(({ was }) => was !== undefined);
     const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
-    const coming = liveIn([...update.insert, ...update.moved]);
+    const coming = liveIn([...update.insert, ...update.moved, ...corrected]);
     const { head, p } = this.#headChange(memoryId, update, seqsOf(leaving), coming);
     const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
+    const seqsCorrected = corrected.length === 0 ? undefined : p.seqs(seqsOf(corrected));
+    const areEvicted =
+      seqsCorrected === undefined
+        ? ""
+        : ` and not h.live && ${seqsCorrected}
+          and not exists (select from c where c.was_superseded and ${seqsCorrected} @> c.seq)`;
     const agrees =
       replaced.length > 0
-        ? `h.live @> ${p.seqs(seqsOf(replaced))}
-          and not exists (select from c where c.place is null or c.id <> c.stored_id)`
+        ? `h.live @> ${p.seqs(seqsOf(replaced.filter(({ was }) => was === undefined)))}
+          and not exists (select from c where c.place is null or c.id <> c.stored_id)${areEvicted}`
         : "not exists (select from c where c.place is null)";
     const isRewritten = replaced.length > 0 ? " or r.id is not null" : "";
     const parts = [
       // `limit 1` makes it look up each row by its key: the planner might otherwise search the whole history for them. Of
       // partitions, it would expect one row from each.
       `c as materialized (
-        select r.*, m.memory_key, m.ctid as place, m.id as stored_id,
+        select r.*, m.memory_key, m.ctid as place, m.id as stored_id,${areEvicted && " m.superseded as was_superseded,"}
           r.state = 'removed' or m.superseded <> (r.state = 'superseded')${isRewritten} as differs
         from ${rows}
         left join lateral (

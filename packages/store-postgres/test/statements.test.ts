@@ -53,10 +53,14 @@ describe.each([10, 3000])("statements for a memory of %i messages", (length) => 
       ],
     });
     expect(await count(() => store.updateMessages(memoryId, everything))).toBe(1);
+    const corrected = update(everything.version, length + 3, {
+      replace: [{ ...message(1, '"corrected"'), state: "evicted" }],
+    });
+    expect(await count(() => store.updateMessages(memoryId, corrected))).toBe(1);
     expect(await count(() => store.getMessages(memoryId))).toBe(1);
     expect(await count(() => store.getHistory(memoryId, { order: "descending" }))).toBe(1);
     expect(await count(() => store.getHistory(memoryId, { ids: ["m1", "none"] }))).toBe(1);
-    const described = update(everything.version, length + 3, { data: "{}", owner: "somebody", ttlMs: null });
+    const described = update(corrected.version, length + 3, { data: "{}", owner: "somebody", ttlMs: null });
     expect(await count(() => store.updateMessages(memoryId, described))).toBe(1);
     expect(await count(() => store.listMemories({ owner: "nobody" }))).toBe(1);
     expect(await count(() => store.listMemories({ owner: "somebody", order: "newest" }))).toBe(1);

@@ -313,15 +313,20 @@ end
 ${keepOthers}
 ${answer}`;
 
-  /** Any change. The first list: seq, state, id and record of what is replaced, or moves: then the last two are empty. */
+  /**
+   * Any change. The first list: seq, state, id and record of what is replaced, or moves: then the last two are empty. The
+   * state of one that is replaced, and must have been evicted before, is behind a `>`.
+   */
   const general = `
 ${change}
 ${lookUp}
-local was, idWas, records = {}, {}, {}
+local was, becomes, idWas, records = {}, {}, {}, {}
 for at = listAt, appendedAt - 1, 4 do
   local seq, state, id, record = unpack(ARGV, at, at + 3)
-  was[seq] = stateOf(seq)
-  if not was[seq] or record ~= '' and was[seq] ~= 'live' then return 'disagrees' end
+  local corrected = state:match('^>(%a+)$')
+  state = corrected or state
+  was[seq], becomes[seq] = stateOf(seq), state
+  if not was[seq] or record ~= '' and was[seq] ~= (corrected and 'evicted' or 'live') then return 'disagrees' end
   if was[seq] == 'live' then count = count - 1 end
   if state == 'live' then count = count + 1 end
   local crosses = (was[seq] == 'live') ~= (state == 'live')
@@ -335,7 +340,8 @@ ${hold}
 ${writeHead}
 ${noteActivity}
 for at = listAt, appendedAt - 1, 4 do
-  local seq, state, id, record = unpack(ARGV, at, at + 3)
+  local seq, _, id, record = unpack(ARGV, at, at + 3)
+  local state = becomes[seq]
   local from, to = was[seq] == 'live' and head or messages, state == 'live' and head or messages
   if record == '' and from ~= to then record = records[seq] end
   if state == 'removed' or from ~= to then redis.call('HDEL', from, seq) end

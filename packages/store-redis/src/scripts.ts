@@ -164,7 +164,10 @@ export class Statements {
 
   #change<A>(script: Script<A>, memoryId: string, update: FoldedUpdate, fields: Values): Statement<A> {
     const { insert, replaced, moved } = update;
-    const changed = [...moved.flatMap(({ seq, state }) => [seq, state, "", ""]), ...replaced.flatMap(rowOf)];
+    const changed = [
+      ...moved.flatMap(({ seq, state }) => [seq, state, "", ""]),
+      ...replaced.flatMap((row) => rowOf(row.was === undefined ? row : { ...row, state: `>${row.state}` })),
+    ];
     const values = this.#valuesOf(update, [...fields, ...fieldsOf(update)], changed, insert.flatMap(rowOf));
     return { script, keys: this.#keysOf(memoryId), values };
   }
@@ -291,8 +294,9 @@ function fieldsOf({ nextSeq, head, data }: FoldedUpdate): Values {
 /** The first seq, the last seq and the state of each run of messages whose state changes, or is not live from the start. */
 function runsOf({ moved, replaced, insert }: FoldedUpdate): Values {
   const runs: [first: number, last: number, state: string][] = [];
-  const left = [...replaced, ...insert].filter(({ state }) => state !== "live");
-  for (const { seq, state } of [...moved, ...left]) {
+  const changed = replaced.filter(({ state, was = "live" }) => state !== was);
+  const left = insert.filter(({ state }) => state !== "live");
+  for (const { seq, state } of [...moved, ...changed, ...left]) {
     const run = runs.at(-1);
     if (run?.[1] === seq - 1 && run[2] === state) run[1] = seq;
     else runs.push([seq, seq, state]);

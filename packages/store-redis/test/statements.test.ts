@@ -48,6 +48,8 @@ for (const [name, engine, url] of [
       });
       expect(await sent(() => store.updateMessages("trips", append))).toEqual(["evalsha"]);
       expect(await sent(() => store.updateMessages("trips", append))).toEqual(["evalsha"]);
+      const correct = update(append.version, 5, { replace: [{ ...message(1, '"new"'), state: "evicted" }] });
+      expect(await sent(() => store.updateMessages("trips", correct))).toEqual(["evalsha"]);
       const refused = () => store.updateMessages("trips", update("other", 6)).catch(() => {});
       expect(await sent(refused)).toEqual(["evalsha"]);
       expect(await sent(() => store.getMessages("trips"))).toEqual(["evalsha"]);

@@ -189,29 +189,35 @@ export class Statements {
   #head(memoryId: string, update: FoldedUpdate): Statement<never> {
     const { memories, messages, live } = this.#names;
     const { expected, version, nextSeq, owner, head, data, appended, replaced, moved } = update;
-    // By seq: the id that a live message must have, or none for one that must only exist.
+    // By seq: the id that a live message must have, or none for one that must only exist; and those that must be evicted.
+    const corrected = replaced.filter(({ was }) => was !== undefined);
     const named = Object.fromEntries([
       ...moved.map(({ seq }) => [seq, ""]),
-      ...replaced.map(({ seq, id }) => [seq, id]),
+      ...replaced.filter(({ was }) => was === undefined).map(({ seq, id }) => [seq, id]),
     ]);
     // Of what is not named, no column is set: an owner's index would be written each time.
     const changed = Object.entries({ owner, data }).flatMap(([column, value]) =>
       value === undefined ? [] : [{ column, value }],
     );
+    const rowsNamed = `
+        select 1 from json_each(?) n
+        left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
+        left join ${messages} m on m.memory_key = h.memory_key and m.seq = cast(n.key as integer)`;
+    const areEvicted = ` and not exists (${rowsNamed}
+        where l.seq is not null or m.superseded or n.value is not m.id)`;
     const text = `
       update ${memories} as h
       set version = ?, next_seq = ?, head = coalesce(?, head), updated_at = ${now}, activity_ms = ?,
         expires_at = ${now} + ?${changed.map(({ column }) => `, ${column} = ?`).join("")}
-      where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ? and not exists (
-        select 1 from json_each(?) n
-        left join ${live} l on l.memory_key = h.memory_key and l.seq = cast(n.key as integer)
-        left join ${messages} m on m.memory_key = h.memory_key and m.seq = cast(n.key as integer)
+      where h.memory_id = ? and h.version = ? and ${present} and h.next_seq <= ? and not exists (${rowsNamed}
         where coalesce(l.seq, m.seq) is null
-          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))
+          or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))${corrected.length === 0 ? "" : areEvicted}
       returning version`;
     const first = appended[0]?.seq ?? nextSeq;
     const values = [version, nextSeq, head ?? null, this.#activityMs, this.#livesFor(update)];
     values.push(...changed.map(({ value }) => value), memoryId, expected, first, JSON.stringify(named));
+    if (corrected.length > 0)
+      values.push(JSON.stringify(Object.fromEntries(corrected.map(({ seq, id }) => [seq, id]))));
     return { text, values };
   }
 
@@ -232,7 +238,8 @@ export class Statements {
     const leaves = (row: Pick<Row, "state">): boolean => row.state !== "live";
     const superseded = setState.filter((row) => row.state === "superseded");
     const others = setState.filter((row) => row.state !== "superseded");
-    const leaving = [...seqsOf([...rewrite, ...setState].filter(leaves)), ...remove];
+    const wereLive = rewrite.filter(({ was }) => was === undefined);
+    const leaving = [...seqsOf([...wereLive, ...setState].filter(leaves)), ...remove];
     const coming = seqsOf([...insert, ...rewrite, ...setState].filter(stays));
     const written = `
       insert or replace into ${messages} (memory_key, seq, id, superseded, created_at, payload, meta)

@@ -68,7 +68,11 @@ test("a change of data or of the owner is an update like another, a list of the 
   expect(await costs(() => store.updateMessages(memoryId, append))).toBe("1: 4");
   const put = update(append.version, 3, { replace: [message(2, '"new"')] });
   expect(await costs(() => store.updateMessages(memoryId, put))).toBe("1: 4");
-  const titled = update(put.version, 3, { data: '{"title":"x"}' });
+  const evict = update(put.version, 3, { move: [{ seq: 1, to: "evicted" }] });
+  expect(await costs(() => store.updateMessages(memoryId, evict))).toBe("1: 4");
+  const correct = update(evict.version, 3, { replace: [{ ...message(1, '"new"'), state: "evicted" }] });
+  expect(await costs(() => store.updateMessages(memoryId, correct))).toBe("1: 3");
+  const titled = update(correct.version, 3, { data: '{"title":"x"}' });
   expect(await costs(() => store.updateMessages(memoryId, titled))).toBe("1: 2");
   const assigned = update(titled.version, 3, { owner: "ann" });
   expect(await costs(() => store.updateMessages(memoryId, assigned))).toBe("1: 2");

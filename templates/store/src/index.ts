@@ -1,3 +1,3 @@
-export type { SqliteClient } from "./client.ts";
-export type { SqliteStoreOptions } from "./options.ts";
-export { type SqliteStore, sqliteStore } from "./store.ts";
+export type { MariaDbStoreOptions } from "./options.ts";
+export type { MariaDbConnection, MariaDbPool } from "./pool.ts";
+export { type MariaDbStore, mariaDbStore } from "./store.ts";

@@ -1,43 +1,30 @@
 import {
+  type ConnectionOptions,
   type Fields,
   invalidOption,
   nameText,
   optional,
-  show,
+  parseUrl,
   takeStoreOptions,
   ttl,
 } from "@turnkeep/core/store-kit";
-import type { SqliteClient } from "./client.ts";
+import { longestSuffix } from "./migrations.ts";
+import type { MariaDbPool } from "./pool.ts";
 
-/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
-export type SqliteConnection =
-  | {
-      /**
-       * A `DatabaseSync` of `@photostructure/sqlite` or of `node:sqlite` (from Node 22.16). The store never closes it
-       * and leaves its settings alone. It must not be inside a transaction of yours.
-       */
-      readonly client: SqliteClient;
-      readonly url?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** `file:chat.db` or `file:///var/lib/chat.db`. The store opens the file at its first call and closes it. */
-      readonly url: string;
-      readonly client?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** A path, and what else `new DatabaseSync(path, options)` of `@photostructure/sqlite` takes. */
-      readonly config: { readonly path: string; readonly [option: string]: unknown };
-      readonly client?: undefined;
-      readonly url?: undefined;
-    };
+/**
+ * Where the database is, one of:
+ *
+ * - `client`: a `Pool` of `mysql2/promise`. The store never closes it and leaves its settings alone.
+ * - `url`: `mysql://user:password@host:3306/database`; the store opens a pool of its own at its first call.
+ * - `config`: what `createPool(config)` of `mysql2/promise` takes.
+ */
+export type MariaDbSource = ConnectionOptions<MariaDbPool>;
 
-/** Options of `sqliteStore`. */
-export type SqliteStoreOptions = SqliteConnection & {
-  /** What the names of tables and indexes begin with. Default `"turnkeep_"`. SQLite holds `a` and `A` for the same. */
+/** Options of `mariaDbStore`: one of `client`, `url` and `config` (see {@link MariaDbSource}), and these. */
+export type MariaDbStoreOptions = MariaDbSource & {
+  /** What the names of tables begin with. Default `"turnkeep_"`. Any text works: it is always quoted. */
   readonly prefix?: string | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone, by the clock of the machine. Default: never. */
+  /** A memory expires after so many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
    * How exactly the order `newest` knows a memory's last activity, in milliseconds: a write notes it if what is noted is
@@ -48,40 +35,46 @@ export type SqliteStoreOptions = SqliteConnection & {
 
 /** Options with every default filled in. */
 export interface NormalOptions {
-  readonly connection: SqliteConnection;
+  readonly connection: MariaDbSource;
   readonly prefix: string;
   readonly ttlMs: number | undefined;
   readonly activityMs: number;
 }
 
+/** In characters, of which only those of three bytes or fewer may be in a name. */
+const maxIdentifier = 64;
+
 const rules = {
-  factory: "sqliteStore",
-  client: { method: "prepare", is: "a DatabaseSync of @photostructure/sqlite or node:sqlite" },
-  schemes: ["file:"],
-  config: "new DatabaseSync(path, options)",
+  factory: "mariaDbStore",
+  client: { method: "getConnection", is: "a Pool of mysql2/promise" },
+  schemes: ["mysql://", "mariadb://"],
+  config: "createPool(config) of mysql2/promise",
   options: {
     prefix: optional(
-      nameText({ forbidden: /^sqlite_/i, rule: 'without "sqlite_" in front, which SQLite keeps for itself' }),
+      nameText({
+        maxBytes: maxIdentifier - longestSuffix,
+        forbidden: /[\u{10000}-\u{10ffff}]/u,
+        rule: "without characters beyond U+FFFF, which names in MariaDB cannot have",
+      }),
       "turnkeep_",
     ),
     ttlMs: optional(ttl),
     activityMs: optional(ttl, 60_000),
-  } satisfies Fields<Omit<SqliteStoreOptions, keyof SqliteConnection>>,
+  } satisfies Fields<Omit<MariaDbStoreOptions, keyof MariaDbSource>>,
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
-export function normalizeOptions(options: SqliteStoreOptions): NormalOptions {
+export function normalizeOptions(options: MariaDbStoreOptions): NormalOptions {
   const taken = takeStoreOptions(options, rules);
   const { client, url, config } = taken.connection;
-  if (client !== undefined && typeof client.location !== "function") {
-    throw invalidOption("client must have a location method: node:sqlite has it from Node 22.16");
-  }
-  if (config !== undefined && (typeof config.path !== "string" || config.path === "")) {
-    throw invalidOption(`config.path must be the path of a file, not ${show(config.path)}`);
-  }
-  const path = url ?? config?.path;
-  if (path !== undefined && /^(?:file:)?:memory:|^file:.*[?&](?:mode=memory|vfs=memdb)/.test(path)) {
-    throw invalidOption("A database in memory is one connection's: open it yourself and give it as client");
+  // The driver reads an address only when it connects, and its error would quote it, with the password.
+  const address = url ?? (config as { readonly uri?: unknown } | undefined)?.uri;
+  if (typeof address === "string") parseUrl(address);
+  // The pool of `mysql2` itself calls back, and promises nothing.
+  if (client !== undefined && "promise" in client) {
+    throw invalidOption(
+      "client must be a Pool of mysql2/promise: give pool.promise() of your Pool of mysql2",
+    );
   }
   return taken;
 }

@@ -8,39 +8,47 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 
+/** A whole number of the database. A pool's settings decide whether it comes as a text. */
+type Whole = number | string;
+
 /** `payload` is the memory's data. */
 interface HeadRow {
   readonly seq: null;
   readonly version: string;
-  readonly next: number;
+  readonly next: Whole;
   readonly owner: string | null;
   readonly head: string | null;
   readonly payload: string | null;
 }
 
 interface MessageRow {
-  readonly seq: number;
+  readonly seq: Whole;
   readonly id: string;
-  readonly created: number;
+  readonly created: Whole;
   readonly payload: string;
   readonly meta: string | null;
 }
 
 /** A live message of which somebody else has removed the row. */
 interface LostRow {
-  readonly seq: number;
+  readonly seq: Whole;
   readonly payload: null;
 }
 
 /** One for the head, one for each live message. */
 export type SnapshotRow = HeadRow | MessageRow | LostRow;
 
-/** The head with one of the messages that were asked for, or with none. */
-export type LookRow = Pick<HeadRow, "version" | "next"> &
-  (
-    | { readonly state: null }
-    | { readonly seq: number; readonly id: string | null; readonly state: MessageState }
-  );
+/** The head, which is locked now, with one of the messages that were asked for, or with none. */
+export type LookRow = {
+  readonly key: Whole;
+  readonly version: string;
+  readonly next: Whole;
+  /** Whether the memory has not expired. */
+  readonly present: Whole;
+} & (
+  | { readonly state: null }
+  | { readonly seq: Whole; readonly id: string | null; readonly state: MessageState }
+);
 
 /** A message of any state. */
 export type HistoryRow = (MessageRow | LostRow) & { readonly state: MessageState };
@@ -49,18 +57,24 @@ export interface ListRow {
   readonly position: string;
   readonly id: string;
   readonly owner: string | null;
-  readonly updated: number;
+  readonly updated: Whole;
   readonly data: string | null;
 }
 
-export function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot | undefined {
+/** The snapshot from the rows of a read; `known`: the version of which the caller needs no messages. */
+export function snapshotOf(
+  rows: readonly SnapshotRow[],
+  known: string | undefined,
+): MemorySnapshot | undefined {
   const head = rows.find((row) => row.seq === null);
   if (head === undefined) return undefined;
+  const { version, next, owner, head: text, payload: data } = head;
+  const stored = { version, nextSeq: Number(next), owner, head: text, data };
+  if (version === known) return memorySnapshot(stored, undefined);
   const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
   // They come from an index in this order; only the statement does not promise it.
   messages.sort((a, b) => a.seq - b.seq);
-  const { version, next: nextSeq, owner, head: text, payload: data } = head;
-  return memorySnapshot({ version, nextSeq, owner, head: text, data }, messages);
+  return memorySnapshot(stored, messages);
 }
 
 /** The page from its rows, and one more if there are more. */
@@ -72,21 +86,38 @@ export function pageOf(rows: readonly HistoryRow[], limit: number): HistoryPage 
 }
 
 function messageOf(row: MessageRow | LostRow): StoredMessage {
-  if (row.payload === null) return unreadableMessage(row.seq);
-  const { seq, id, created, payload, meta } = row;
-  const message = { id, seq, createdAt: created, payload };
+  const seq = Number(row.seq);
+  if (row.payload === null) return unreadableMessage(seq);
+  const { id, created, payload, meta } = row;
+  const message = { id, seq, createdAt: Number(created), payload };
   return meta === null ? message : { ...message, meta };
 }
 
-/** From the rows of a look: the version, and what an update must agree with. */
-export function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
+/** A memory whose row is locked: nobody else changes it before the transaction ends. */
+export interface LockedMemory {
+  readonly key: string;
+  /** `null`: it has expired, which is as if it were not there, but its rows are. */
+  readonly version: string | null;
+  /** What an update must agree with. */
+  readonly stored: StoredRows;
+}
+
+/** From the rows of a look; `undefined`: no such memory. */
+export function lockedOf(rows: readonly LookRow[]): LockedMemory | undefined {
   const [head] = rows;
-  const named = rows.flatMap((row) =>
-    row.state === null ? [] : [{ ...row, id: row.id ?? unreadableMessage(row.seq).id }],
-  );
-  return [head?.version ?? null, storedRows(head?.next ?? 1, named)];
+  if (head === undefined) return undefined;
+  const named = rows.flatMap((row) => {
+    if (row.state === null) return [];
+    const seq = Number(row.seq);
+    return [{ seq, id: row.id ?? unreadableMessage(seq).id, state: row.state }];
+  });
+  return {
+    key: String(head.key),
+    version: Number(head.present) === 1 ? head.version : null,
+    stored: storedRows(Number(head.next), named),
+  };
 }
 
 export function listedOf({ position, id, owner, updated, data }: ListRow): ListedMemory {
-  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, data, position };
+  return { memoryId: id, owner: owner ?? undefined, updatedAt: Number(updated), data, position };
 }

@@ -1,38 +1,56 @@
 import type { MessageState } from "@turnkeep/core";
-import type { FoldedUpdate, NormalHistoryQuery, NormalListQuery } from "@turnkeep/core/store-kit";
+import type { FoldedUpdate, NormalHistoryQuery, NormalListQuery, StoredRows } from "@turnkeep/core/store-kit";
 import type { Identifiers } from "./migrations.ts";
 import type { NormalOptions } from "./options.ts";
+import { batchesOf, type MessageRow, numbers, rowValues, texts } from "./parameters.ts";
 import type { HistoryRow, ListRow, LookRow, SnapshotRow } from "./records.ts";
 
-/** One statement. A list travels as one JSON text, so that no update meets SQLite's limit of parameters. */
+/**
+ * One statement. Every connection keeps the text prepared, in the driver and in the server, so there are some thirty of
+ * them whatever is sent: a list travels as one JSON text, and many rows in batches of few sizes. Values are texts or null:
+ * the driver would send a number as a floating one, which a `limit` refuses.
+ */
 export interface Statement<Row> {
   readonly text: string;
-  readonly values: (string | number | null)[];
+  readonly values: (string | null)[];
   /** Never there: the type of the rows that it answers. */
   readonly row?: Row;
 }
 
-/** How many memories one transaction of `sweep` removes. */
+/** How many memories one statement of `sweep` removes. */
 export const sweepBatch = 100;
 
-/** SQLite reads its machine's clock, in milliseconds; within one row of a statement it stands still. */
-const now = "cast(round(unixepoch('now', 'subsec') * 1000) as integer)";
+/**
+ * The database's clock in milliseconds, the same within one statement. Not `unix_timestamp(now(3))`: that goes by the
+ * session's time zone, in which an hour of autumn comes twice.
+ */
+export const now: string = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000";
 const present = `(h.expires_at is null or h.expires_at > ${now})`;
-const columns = "m.seq, m.id, m.created_at as created, m.payload, m.meta";
+const columns = "m.id, m.created_at as created, m.payload, m.meta";
+const stateOf =
+  "case when l.seq is not null then 'live' when m.superseded then 'superseded' when m.seq is not null then 'evicted' end";
 
-/** How a listing is ordered: a position as a text of numbers, which memories stand behind one, and the one before all. */
+/**
+ * How a listing is ordered: a position as a text of numbers, which memories stand behind one, the numbers of that in the
+ * order of its parameters, and the position before all. A pair is compared number by number: no index serves `(a, b) < (?, ?)`.
+ * The index is named, since the optimizer might look at whatever may have expired, and sort.
+ */
 const orderings = {
   stored: {
-    position: "cast(h.memory_key as text)",
+    position: "cast(h.memory_key as char)",
     behind: "h.memory_key > ?",
+    values: ([key]: readonly string[]) => [key],
     by: "h.memory_key",
     start: "0",
+    index: { all: "primary", owner: "owner" },
   },
   newest: {
-    position: "h.active_at || ' ' || h.memory_key",
-    behind: "(h.active_at, h.memory_key) < (?, ?)",
+    position: "concat(h.active_at, ' ', h.memory_key)",
+    behind: "h.active_at <= ? and (h.active_at < ? or h.memory_key < ?)",
+    values: ([at, key]: readonly string[]) => [at, at, key],
     by: "h.active_at desc, h.memory_key desc",
     start: `${Number.MAX_SAFE_INTEGER} 0`,
+    index: { all: "active", owner: "owner_active" },
   },
 } as const;
 
@@ -41,197 +59,233 @@ export class Statements {
   readonly #names: Identifiers;
   readonly #ttlMs: number | undefined;
   readonly #activityMs: number;
-  /** The key of the memory whose id is the next parameter. */
-  readonly #key: string;
 
   constructor(names: Identifiers, { ttlMs, activityMs }: Pick<NormalOptions, "ttlMs" | "activityMs">) {
     this.#names = names;
     this.#ttlMs = ttlMs;
     this.#activityMs = activityMs;
-    this.#key = `(select h.memory_key from ${names.memories} h where h.memory_id = ?)`;
   }
 
-  /** No row: no such memory. One statement, so one snapshot. */
-  read(memoryId: string): Statement<SnapshotRow> {
+  /** No row: no such memory. One statement, so one snapshot. Only the head, if the memory is at the known version. */
+  read(memoryId: string, known: string | undefined): Statement<SnapshotRow> {
     const { memories, messages, live } = this.#names;
     const text = `
-      with head as materialized (
-        select h.* from ${memories} h where h.memory_id = ? and ${present})
-      select null as seq, version, next_seq as next, owner, head,
-        null as id, null as created, data as payload, null as meta
-      from head
+      select null as seq, h.version, h.next_seq as next, h.owner, h.head,
+        null as id, null as created, h.data as payload, null as meta
+      from ${memories} h where h.memory_id = ? and ${present}
       union all
-      select l.seq, null, null, null, null, m.id, m.created_at, m.payload, m.meta
-      from head cross join ${live} l on l.memory_key = head.memory_key
-      left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq`;
-    return { text, values: [memoryId] };
+      select l.seq, null, null, null, null, ${columns}
+      from ${memories} h join ${live} l on l.memory_key = h.memory_key
+      left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
+      where h.memory_id = ? and ${present} and not h.version <=> ?`;
+    return { text, values: [memoryId, memoryId, known ?? null] };
   }
 
-  /** Version and next seq, with those of the named messages that are there; one that is lost has no id. */
+  /**
+   * Locks a memory, expired or not, for the rest of the transaction: whoever else writes to it waits here, and sees what
+   * came before. With those of the named messages that are there; one that is lost has no id.
+   */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const { memories, messages, live } = this.#names;
     const text = `
-      select h.version, h.next_seq as next, json_each.value as seq, m.id,
-        case when l.seq is null then m.state else 'live' end as state
+      select h.memory_key as \`key\`, h.version, h.next_seq as next, ${present} as present,
+        n.seq, m.id, ${stateOf} as state
       from ${memories} h
-      left join json_each(?)
-      left join ${messages} m on m.memory_key = h.memory_key and m.seq = json_each.value
-      left join ${live} l on l.memory_key = h.memory_key and l.seq = json_each.value
-      where h.memory_id = ? and ${present}`;
+      left join ${numbers} on true
+      left join ${messages} m on m.memory_key = h.memory_key and m.seq = n.seq
+      left join ${live} l on l.memory_key = h.memory_key and l.seq = n.seq
+      where h.memory_id = ? for update`;
     return { text, values: [JSON.stringify(seqs), memoryId] };
   }
 
-  /** Begins a memory, over an expired one too. Only within a transaction that has looked. */
-  begin(memoryId: string, update: FoldedUpdate): Statement<never>[] {
-    const { version, nextSeq, owner, head, data, insert } = update;
+  /** Begins a memory, and answers its key. Refused if somebody else begins it at the same time. */
+  begin(memoryId: string, update: FoldedUpdate): Statement<{ key: number | string }> {
+    const { version, nextSeq, owner, head, data } = update;
     const text = `
       insert into ${this.#names.memories}
         (memory_id, owner, version, next_seq, head, data, updated_at, active_at, expires_at)
-      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ${now} + ?)`;
-    const texts = [memoryId, owner ?? null, version, nextSeq, head ?? null, data ?? null];
-    const values = [...texts, this.#livesFor(update)];
+      values (?, ?, ?, ?, ?, ?, ${now}, ${now}, ${now} + ?) returning memory_key as \`key\``;
+    const texts = [memoryId, owner ?? null, version, `${nextSeq}`, head ?? null, data ?? null];
+    return { text, values: [...texts, this.#livesFor(update)] };
+  }
+
+  /** The messages of a memory that has just begun. */
+  beginMessages(key: string, { insert }: FoldedUpdate): Statement<never>[] {
+    return [...this.#insert(key, insert), ...this.#nowLive(key, insert)];
+  }
+
+  /** Changes a memory that is locked, and agrees with the update. */
+  change(key: string, update: FoldedUpdate, stored: StoredRows): Statement<never>[] {
+    const { insert, rewrite, setState, remove } = update;
+    const wasSuperseded = (seq: number): boolean => stored.find(seq)?.state === "superseded";
+    const leaves = ({ state }: { readonly state: MessageState }): boolean => state !== "live";
     return [
-      ...this.remove(memoryId),
-      { text, values },
-      ...this.#written(memoryId, insert),
-      ...this.#nowLive(memoryId, insert),
+      this.#changeHead(key, update),
+      ...this.#insert(key, insert),
+      ...rewrite.map((row) => this.#rewritten(key, row)),
+      ...this.#supersede(
+        key,
+        true,
+        setState.filter(({ state }) => state === "superseded"),
+      ),
+      ...this.#supersede(
+        key,
+        false,
+        setState.filter(({ seq, state }) => state !== "superseded" && wasSuperseded(seq)),
+      ),
+      ...this.#deleteIn(this.#names.messages, key, remove),
+      ...this.#deleteIn(
+        this.#names.live,
+        key,
+        [...setState, ...rewrite]
+          .filter(leaves)
+          .map(({ seq }) => seq)
+          .concat(remove),
+      ),
+      ...this.#nowLive(key, [...insert, ...rewrite, ...setState]),
     ];
   }
 
-  /** Changes a memory. Only within a transaction that has looked. */
-  change(memoryId: string, update: FoldedUpdate): Statement<never>[] {
-    const { memories, messages } = this.#names;
-    const { version, nextSeq, owner, head, data, insert, rewrite, setState, remove } = update;
-    const named = `memory_key = ${this.#key} and seq in (select value from json_each(?))`;
-    const states = [...new Set(setState.map(({ state }) => state))];
-    // Of what is not named, no column is set: to SQLite one is changed whenever a statement sets it, and so is its index.
-    const changed = Object.entries({ owner, head, data }).flatMap(([column, value]) =>
-      value === undefined ? [] : [{ column, value }],
-    );
-    return [
-      {
-        text: `
-          update ${memories} set version = ?, next_seq = ?, updated_at = ${now}, expires_at = ${now} + ?
-            ${changed.map(({ column }) => `, ${column} = ?`).join("")}
-          where memory_id = ?`,
-        values: [version, nextSeq, this.#livesFor(update), ...changed.map(({ value }) => value), memoryId],
-      },
-      {
-        text: `update ${memories} set active_at = ${now} where memory_id = ? and active_at + ? <= ${now}`,
-        values: [memoryId, this.#activityMs],
-      },
-      ...this.#written(memoryId, [...insert, ...rewrite]),
-      ...states.map((state) => {
-        const seqs = setState.filter((row) => row.state === state).map(({ seq }) => seq);
-        const text = `update ${messages} set state = ? where ${named}`;
-        return { text, values: [state, memoryId, JSON.stringify(seqs)] };
-      }),
-      ...(remove.length === 0
-        ? []
-        : [{ text: `delete from ${messages} where ${named}`, values: [memoryId, JSON.stringify(remove)] }]),
-      ...this.#noLonger(memoryId, [...setState, ...rewrite].map(({ seq }) => seq).concat(remove)),
-      ...this.#nowLive(memoryId, [...insert, ...rewrite, ...setState]),
-    ];
+  /** Deletes a memory that is locked, with its messages. */
+  removeKey(key: string): Statement<never> {
+    return { text: `delete from ${this.#names.memories} where memory_key = ?`, values: [key] };
   }
 
-  /** Deletes a memory, expired or not, with its messages. Only within a transaction. */
-  remove(memoryId: string): Statement<never>[] {
-    const { memories, messages, live } = this.#names;
-    return [
-      { text: `delete from ${live} where memory_key = ${this.#key}`, values: [memoryId] },
-      { text: `delete from ${messages} where memory_key = ${this.#key}`, values: [memoryId] },
-      { text: `delete from ${memories} where memory_id = ?`, values: [memoryId] },
-    ];
+  /** Deletes a memory, expired or not, with its messages. */
+  remove(memoryId: string): Statement<never> {
+    return { text: `delete from ${this.#names.memories} where memory_id = ?`, values: [memoryId] };
   }
 
   /** A row beyond the limit: there is more. */
   history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryRow> {
-    const { after, before, order, limit, states, ids } = query;
-    const { memories, messages, live, idIndex } = this.#names;
-    const within = "memory_key = (select memory_key from head) and seq > ? and seq < ?";
-    // Which index is said here: the planner, which knows no numbers, might search all of the history for a few ids.
-    const kept = `
-      select m.state, ${columns}
-      from ${messages} m ${ids === undefined ? "" : `indexed by ${idIndex}`}
-      where ${within} and m.state in (select value from json_each(?))
-        ${ids === undefined ? "" : "and m.id in (select value from json_each(?))"}`;
-    // Their ids are lost too.
-    const lost = `
-      select 'live', l.seq, null, null, null, null
-      from ${live} l
-      where ${within} and not exists (select 1 from ${messages} m where m.memory_key = l.memory_key and m.seq = l.seq)`;
-    const withLost = ids === undefined && states.includes("live");
+    if (query.ids !== undefined) return this.#historyOf(query.ids, memoryId, query);
+    const { after, before, order, states } = query;
+    const { messages, live } = this.#names;
+    const limit = `${query.limit + 1}`;
+    const range = [memoryId, `${after}`, `${before}`];
+    const by = order === "ascending" ? "order by seq asc limit ?" : "order by seq desc limit ?";
+    // Both come in the order of their primary keys, as far as the page goes; a `not exists` would be answered by all that is
+    // live in any memory. Of a live message that is lost, the place is left.
+    const ofLive = `(
+      select 'live' as state, l.seq, ${columns}
+      from ${live} l left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
+      where ${this.#within("l")} ${by})`;
+    const ofOthers = `(
+      select if(m.superseded, 'superseded', 'evicted') as state, m.seq, ${columns}
+      from ${messages} m left join ${live} l on l.memory_key = m.memory_key and l.seq = m.seq
+      where ${this.#within("m")} and m.superseded in (?, ?) and l.seq is null ${by})`;
+    const wanted = [states.includes("evicted") ? "0" : null, states.includes("superseded") ? "1" : null];
+    const others = [...range, ...wanted, limit];
+    if (!states.includes("live")) return { text: ofOthers, values: others };
+    if (states.length === 1) return { text: ofLive, values: [...range, limit] };
+    return { text: `${ofLive} union all ${ofOthers} ${by}`, values: [...range, limit, ...others, limit] };
+  }
+
+  /** Looked up one by one: the optimizer, which knows little of a list that is sent, might search all of the history. */
+  #historyOf(
+    ids: readonly string[],
+    memoryId: string,
+    { after, before, order, limit, states }: NormalHistoryQuery,
+  ): Statement<HistoryRow> {
+    const { messages, live } = this.#names;
     const text = `
-      with head as materialized (select h.memory_key from ${memories} h where h.memory_id = ? and ${present})
-      ${kept} ${withLost ? `union all ${lost}` : ""}
-      order by seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
-    const wanted = ids === undefined ? [] : [JSON.stringify(ids)];
-    const range = withLost ? [after, before] : [];
-    return {
-      text,
-      values: [memoryId, after, before, JSON.stringify(states), ...wanted, ...range, limit + 1],
-    };
+      select ${stateOf} as state, m.seq, ${columns}
+      from ${texts} straight_join ${messages} m force index (id) on m.id = n.id
+      left join ${live} l on l.memory_key = m.memory_key and l.seq = m.seq
+      where ${this.#within("m")} and ${stateOf} in (?, ?, ?)
+      order by m.seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+    const wanted = [states[0] ?? null, states[1] ?? null, states[2] ?? null];
+    const values = [JSON.stringify(ids), memoryId, `${after}`, `${before}`, ...wanted, `${limit + 1}`];
+    return { text, values };
+  }
+
+  /** The rows of that table that belong to a memory which is present, between two places. */
+  #within(table: "l" | "m"): string {
+    const key = `(select h.memory_key from ${this.#names.memories} h where h.memory_id = ? and ${present})`;
+    return `${table}.memory_key = ${key} and ${table}.seq > ? and ${table}.seq < ?`;
   }
 
   /** In the order in which the memories began, or by the activity that was noted last. A row beyond the limit: there is more. */
   list({ owner, order, after, limit }: NormalListQuery): Statement<ListRow> {
-    const { position, behind, by, start } = orderings[order];
+    const { position, behind, values, by, start, index } = orderings[order];
     const text = `
       select ${position} as position, h.memory_id as id, h.owner, h.updated_at as updated, h.data
-      from ${this.#names.memories} h
+      from ${this.#names.memories} h force index (${owner === undefined ? index.all : index.owner})
       where ${behind} and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
       order by ${by} limit ?`;
-    const place = (after ?? start).split(" ").map(Number);
-    return { text, values: [...place, ...(owner === undefined ? [] : [owner]), limit + 1] };
+    const place = values((after ?? start).split(" ")).map(String);
+    return { text, values: [...place, ...(owner === undefined ? [] : [owner]), `${limit + 1}`] };
   }
 
-  /** The keys of one batch of expired memories. */
-  expired(): Statement<{ key: number }> {
-    const { memories } = this.#names;
-    const text = `select h.memory_key as key from ${memories} h where h.expires_at <= ${now} limit ${sweepBatch}`;
+  /**
+   * Deletes one batch of memories that have expired, with their messages, and answers a row for each. It waits for whoever
+   * writes to one, and judges it again then.
+   */
+  sweep(): Statement<object> {
+    const text = `
+      delete from ${this.#names.memories}
+      where expires_at <= ${now} order by expires_at limit ${sweepBatch} returning memory_key`;
     return { text, values: [] };
   }
 
-  /** Deletes memories by their keys. Only within a transaction. */
-  sweep(keys: readonly number[]): Statement<never>[] {
-    const { memories, messages, live } = this.#names;
-    return [live, messages, memories].map((table) => ({
-      text: `delete from ${table} where memory_key in (select value from json_each(?))`,
-      values: [JSON.stringify(keys)],
+  /** How many milliseconds the memory lives from this update on; null: for ever. */
+  #livesFor({ ttlMs = this.#ttlMs }: FoldedUpdate): string | null {
+    return ttlMs?.toString() ?? null;
+  }
+
+  /** What is set to what it was touches no index. */
+  #changeHead(key: string, update: FoldedUpdate): Statement<never> {
+    const { version, nextSeq, owner, head, data } = update;
+    const text = `
+      update ${this.#names.memories}
+      set version = ?, next_seq = ?, owner = coalesce(?, owner), head = coalesce(?, head), data = coalesce(?, data),
+        updated_at = ${now}, active_at = if(active_at + ? <= ${now}, ${now}, active_at), expires_at = ${now} + ?
+      where memory_key = ?`;
+    const texts = [version, `${nextSeq}`, owner ?? null, head ?? null, data ?? null];
+    return { text, values: [...texts, `${this.#activityMs}`, this.#livesFor(update), key] };
+  }
+
+  #insert(key: string, rows: readonly MessageRow[]): Statement<never>[] {
+    return batchesOf(rows).map((batch) => ({
+      text: `${this.#into()} values ${batch.map(() => "(?, ?, ?, ?, ?, ?, ?)").join()}`,
+      values: batch.flatMap((row) => rowValues(key, row)),
     }));
   }
 
-  /** How many milliseconds the memory lives from this update on; null: for ever. */
-  #livesFor({ ttlMs = this.#ttlMs }: FoldedUpdate): number | null {
-    return ttlMs ?? null;
+  /** A message in the place of another, or of one that is lost. */
+  #rewritten(key: string, row: MessageRow): Statement<never> {
+    const set = ["superseded", "created_at", "payload", "meta"].map((name) => `${name} = values(${name})`);
+    return {
+      text: `${this.#into()} values (?, ?, ?, ?, ?, ?, ?) on duplicate key update ${set.join()}`,
+      values: rowValues(key, row),
+    };
   }
 
-  /** New messages, or others in their place: also where the row of a live one is lost. */
-  #written(memoryId: string, rows: FoldedUpdate["insert"]): Statement<never>[] {
+  #into(): string {
+    return `insert into ${this.#names.messages} (memory_key, seq, id, superseded, created_at, payload, meta)`;
+  }
+
+  #supersede(key: string, to: boolean, rows: readonly { readonly seq: number }[]): Statement<never>[] {
+    if (rows.length === 0) return [];
     const text = `
-      insert or replace into ${this.#names.messages} (memory_key, seq, id, state, created_at, payload, meta)
-      values (${this.#key}, ?, ?, ?, ?, ?, ?)`;
-    return rows.map(({ seq, id, state, createdAt, payload, meta }) => {
-      return { text, values: [memoryId, seq, id, state, createdAt, payload, meta ?? null] };
-    });
+      update ${numbers} straight_join ${this.#names.messages} m on m.memory_key = ? and m.seq = n.seq
+      set m.superseded = ?`;
+    return [{ text, values: [JSON.stringify(rows.map(({ seq }) => seq)), key, to ? "1" : "0"] }];
   }
 
-  #noLonger(memoryId: string, seqs: readonly number[]): Statement<never>[] {
+  #deleteIn(table: string, key: string, seqs: readonly number[]): Statement<never>[] {
     if (seqs.length === 0) return [];
-    const text = `
-      delete from ${this.#names.live}
-      where memory_key = ${this.#key} and seq in (select value from json_each(?))`;
-    return [{ text, values: [memoryId, JSON.stringify(seqs)] }];
+    const text = `delete t from ${numbers} straight_join ${table} t on t.memory_key = ? and t.seq = n.seq`;
+    return [{ text, values: [JSON.stringify(seqs), key] }];
   }
 
   #nowLive(
-    memoryId: string,
+    key: string,
     rows: readonly { readonly seq: number; readonly state: MessageState }[],
   ): Statement<never>[] {
     const seqs = rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
     if (seqs.length === 0) return [];
-    const text = `
-      insert into ${this.#names.live} (memory_key, seq) select ${this.#key}, value from json_each(?)`;
-    return [{ text, values: [memoryId, JSON.stringify(seqs)] }];
+    const text = `insert ignore into ${this.#names.live} (memory_key, seq) select ?, n.seq from ${numbers}`;
+    return [{ text, values: [key, JSON.stringify(seqs)] }];
   }
 }

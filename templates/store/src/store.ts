@@ -1,59 +1,64 @@
-import { setImmediate } from "node:timers/promises";
 import type { CallOptions, ChatMemoryStore } from "@turnkeep/core";
-import { conflictError, defineStore, isInPlace, namedSeqs } from "@turnkeep/core/store-kit";
-import { connect, isDurable } from "./client.ts";
+import { conflictError, defineStore, isInPlace, namedSeqs, storedRows } from "@turnkeep/core/store-kit";
+import { connect } from "./client.ts";
 import { identifiersOf, migrate, migrationsOf } from "./migrations.ts";
-import { normalizeOptions, type SqliteStoreOptions } from "./options.ts";
-import { listedOf, pageOf, snapshotOf, storedOf } from "./records.ts";
+import { type MariaDbStoreOptions, normalizeOptions } from "./options.ts";
+import { listedOf, lockedOf, pageOf, snapshotOf } from "./records.ts";
 import { storeName } from "./refusals.ts";
 import { Statements, sweepBatch } from "./sql.ts";
 
-/** A store in SQLite. */
-export interface SqliteStore extends ChatMemoryStore {
+/** A store in MariaDB. */
+export interface MariaDbStore extends ChatMemoryStore {
   /**
-   * Creates the tables or brings them up to date. Safe to run twice, and by several processes at once.
+   * Creates the tables or brings them up to date. Safe to run twice, by several processes at once, and after one that died
+   * in the middle of it.
    *
-   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_UNAVAILABLE`, `ABORTED`,
-   * `CLOSED`.
+   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if the server or the
+   * given client is not fit for the store; `STORE_REFUSED` if the user may not create tables; `STORE_UNAVAILABLE`,
+   * `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
 /** What stands in a cursor: a memory's key, and before it its activity. */
-const positions = { stored: /^[1-9]\d{0,14}$/, newest: /^\d{1,15} [1-9]\d{0,14}$/ };
+const positions = { stored: /^[1-9]\d{0,17}$/, newest: /^\d{1,15} [1-9]\d{0,17}$/ };
+
+/** No memory yet. */
+const nothing = storedRows(1, []);
 
 /**
- * Keeps memories in a file of SQLite, in tables that `migrate()` creates. Any number of processes of one machine may
- * use the file. A read is one statement, a write one transaction. The factory does no I/O.
+ * Keeps memories in MariaDB, over a pool of `mysql2`, in tables that `migrate()` creates. A read is one statement, and a
+ * write one transaction, which locks the memory first. Creating the store does no I/O.
  *
- * SQLite runs inside the process: a call holds the event loop for as long as it takes, and for as long as it waits for
- * another process's write, 5 seconds at most. `signal` is looked at before that.
+ * A message may have 8 MiB. `signal` ends the wait at once and cuts the connection; what the server is doing just then may
+ * still take effect.
  *
- * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
- * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before `migrate()`,
+ * and with the driver's error as `cause` `STORE_REFUSED` for what the server refuses until it is mended, and
+ * `STORE_UNAVAILABLE` for the rest.
  *
  * @example
  * ```ts
  * import { createChatMemory, user } from "@turnkeep/core";
- * import { sqliteStore } from "turnkeep-store-sqlite";
+ * import { mariaDbStore } from "turnkeep-store-mariadb";
  *
- * const store = sqliteStore({ url: "file:chat.db" });
+ * const store = mariaDbStore({ url: "mysql://app@localhost:3306/chat" });
  * await store.migrate();
  * const memory = createChatMemory({ id: "user-1/chat-1", store });
  * await memory.add(user("Hello"));
  * await store.close();
  * ```
  */
-export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
-  const { connection: place, prefix, ...times } = normalizeOptions(options);
+export function mariaDbStore(options: MariaDbStoreOptions): MariaDbStore {
+  const { connection: source, prefix, ...times } = normalizeOptions(options);
   const identifiers = identifiersOf(prefix);
   const sql = new Statements(identifiers, times);
   const definition = {
     name: storeName,
-    connection: connect(place),
+    connection: connect(source),
     positions,
     capabilities: Object.freeze({
-      durable: isDurable(place),
+      durable: true,
       shared: true,
       history: true,
       list: true,
@@ -61,33 +66,44 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       ttl: true,
       delta: true,
       readSteps: 1 as const,
-      maxMessageBytes: 16 * 1024 * 1024,
+      // A row travels in one packet, of which a server takes 16 MiB as it comes.
+      maxMessageBytes: 8 * 1024 * 1024,
     }),
   };
 
   // Every argument has been checked here, and is the store's own.
   const { store, enter } = defineStore(definition, {
-    async read({ run }, memoryId) {
-      return snapshotOf(await run(sql.read(memoryId)));
+    async read({ run }, memoryId, known) {
+      return snapshotOf(await run(sql.read(memoryId, known)), known);
     },
 
+    // The lock comes first, and what is decided is decided about the row that is locked. So nothing can come between.
     async update({ transaction }, memoryId, update) {
-      await transaction((run) => {
-        const [version, stored] = storedOf(run(sql.look(memoryId, namedSeqs(update))));
-        if (isInPlace(memoryId, update, version, stored)) return;
-        const begins = update.expected === null;
-        const statements = begins ? sql.begin(memoryId, update) : sql.change(memoryId, update);
-        statements.forEach(run);
+      await transaction(async (run) => {
+        const locked = lockedOf(await run(sql.look(memoryId, namedSeqs(update))));
+        const stored = locked?.version == null ? nothing : locked.stored;
+        if (isInPlace(memoryId, update, locked?.version ?? null, stored)) return;
+        if (update.expected !== null && locked !== undefined) {
+          for (const statement of sql.change(locked.key, update, stored)) await run(statement);
+          return;
+        }
+        // What has expired makes room, with its messages.
+        if (locked !== undefined) await run(sql.removeKey(locked.key));
+        const [begun] = await run(sql.begin(memoryId, update));
+        for (const statement of sql.beginMessages(String(begun?.key), update)) await run(statement);
       });
     },
 
-    async remove({ transaction }, memoryId, expected) {
-      await transaction((run) => {
-        const [version] = expected === undefined ? [] : storedOf(run(sql.look(memoryId, [])));
-        if (expected !== undefined && (version ?? expected) !== expected) {
-          throw conflictError(memoryId, expected);
-        }
-        sql.remove(memoryId).forEach(run);
+    async remove({ run, transaction }, memoryId, expected) {
+      if (expected === undefined) {
+        await run(sql.remove(memoryId));
+        return;
+      }
+      await transaction(async (run) => {
+        const locked = lockedOf(await run(sql.look(memoryId, [])));
+        if (locked === undefined) return;
+        if ((locked.version ?? expected) !== expected) throw conflictError(memoryId, expected);
+        await run(sql.removeKey(locked.key));
       });
     },
 
@@ -99,17 +115,11 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       return (await run(sql.list(query))).map(listedOf);
     },
 
-    async sweep({ transaction }) {
+    async sweep({ run }) {
       for (let removed = 0; ; ) {
-        const batch = await transaction((run) => {
-          const keys = run(sql.expired()).map(({ key }) => key);
-          sql.sweep(keys).forEach(run);
-          return keys.length;
-        });
-        removed += batch;
-        if (batch < sweepBatch) return removed;
-        // Whatever else the process has to do comes between two batches.
-        await setImmediate();
+        const batch = await run(sql.sweep());
+        removed += batch.length;
+        if (batch.length < sweepBatch) return removed;
       }
     },
   });
@@ -117,8 +127,9 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   return {
     ...store,
     async migrate(callOptions) {
-      const { transaction } = enter(callOptions);
-      await transaction((run) => migrate(run, identifiers, migrationsOf(identifiers)));
+      // Not a transaction: MariaDB ends one at each statement that makes a table.
+      const { run } = enter(callOptions);
+      await migrate(run, identifiers, migrationsOf(identifiers));
     },
   };
 }

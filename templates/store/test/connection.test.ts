@@ -1,59 +1,219 @@
-import { existsSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { sqliteStore } from "../src/index.ts";
-import { type DatabaseFile, message, newDatabaseFile, update } from "./support.ts";
+import mysql from "mysql2";
+import { createPool, type Pool, type PoolOptions } from "mysql2/promise";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { type MariaDbStore, type MariaDbStoreOptions, mariaDbStore } from "../src/index.ts";
+import { type Database, message, newDatabase, rowsOf, settingsOf, through, update } from "./support.ts";
 
-let file: DatabaseFile;
-beforeEach(() => {
-  file = newDatabaseFile();
+let database: Database;
+let shared: MariaDbStore;
+beforeAll(async () => {
+  database = await newDatabase();
+  shared = mariaDbStore({ client: database.pool });
+  await shared.migrate();
 });
-afterEach(() => file.remove());
+afterAll(async () => {
+  await shared?.close();
+  await database?.drop();
+});
+
+function open(options: MariaDbStoreOptions = { url: database.url }): MariaDbStore {
+  const store = mariaDbStore(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function openPool(options: PoolOptions = {}): Pool {
+  const pool = createPool({ uri: database.url, ...options });
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+/** The connections to the test's database, without the one that asks. */
+function connections(): Promise<{ id: number; info: string | null }[]> {
+  return rowsOf(
+    database.pool,
+    "select id, info from information_schema.processlist where db = database() and id <> connection_id()",
+  );
+}
+
+async function kill(which: (info: string | null) => boolean = () => true): Promise<void> {
+  for (const { id, info } of await connections()) {
+    if (which(info)) await database.pool.query(`kill ${id}`).catch(() => {});
+  }
+}
+
+/** Holds a memory's row as a writer in another process does, until the test ends or lets go. */
+async function hold(memoryId: string): Promise<() => Promise<void>> {
+  const holder = await database.pool.getConnection();
+  await holder.beginTransaction();
+  await holder.query("select 1 from turnkeep_memories where memory_id = ? for update", [memoryId]);
+  let letGo: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    letGo ??= holder.rollback().then(() => holder.release());
+    return letGo;
+  };
+  onTestFinished(release);
+  return release;
+}
+
+/** Waits until a statement on the memory's row waits for its lock. */
+async function untilSomebodyWaits(): Promise<void> {
+  const waiting =
+    "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%for update'";
+  await expect.poll(() => rowsOf(database.pool, waiting), { timeout: 20_000 }).not.toEqual([]);
+}
+
+const refused = { url: "mysql://app:s3cret@127.0.0.1:1/chat" };
 
 test("the factory does no I/O, and a store that was never used opens nothing when it closes", async () => {
-  await sqliteStore({ url: file.url }).close();
-  expect(existsSync(file.path)).toBe(false);
+  await mariaDbStore(refused).close();
 });
 
-test("a client that was given stays open, with its own settings", async () => {
-  const client = file.open();
-  const before = client.prepare("pragma journal_mode").get();
-  const store = sqliteStore({ client });
-  await store.migrate();
+test("a server that is not there is STORE_UNAVAILABLE, and the next call tries again", async () => {
+  const store = open(refused);
+  for (let call = 0; call < 2; call++) {
+    await expect(store.getMessages("a")).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("Nothing was written"),
+    });
+  }
+});
+
+test("what must be mended is STORE_REFUSED, and the error says how", async () => {
+  const url = new URL(database.url);
+  url.pathname = "/";
+  await expect(open({ url: url.href }).getMessages("a")).rejects.toMatchObject({
+    code: "STORE_REFUSED",
+    message: expect.stringContaining("no database is named"),
+  });
+  url.pathname = "/there_is_no_such_database";
+  await expect(open({ url: url.href }).getMessages("a")).rejects.toMatchObject({ code: "STORE_REFUSED" });
+});
+
+test("a pool that was given stays open, with its own settings", async () => {
+  const pool = openPool({ timezone: "+05:00" });
+  await pool.query("select 1");
+  const before = await settingsOf(pool);
+  const store = mariaDbStore({ client: pool });
+  await store.updateMessages("given", update(null, 2, { append: [message(1)] }));
   await store.close();
-  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "CLOSED" });
-  expect(client.isOpen).toBe(true);
-  expect(client.prepare("pragma journal_mode").get()).toEqual(before);
-  client.close();
+  await expect(store.getMessages("given")).rejects.toMatchObject({ code: "CLOSED" });
+  expect(await settingsOf(pool)).toEqual(before);
 });
 
-test("a refused update leaves the client outside of any transaction", async () => {
-  const client = file.open();
-  const store = sqliteStore({ client });
-  await store.migrate();
-  await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
-  await expect(store.updateMessages("a", update(null, 2))).rejects.toMatchObject({
+test("whatever a given pool's settings say of rows, the store reads its own", async () => {
+  const settings: PoolOptions = { rowsAsArray: true, nestTables: true, namedPlaceholders: true };
+  const numbers: PoolOptions = { supportBigNumbers: true, bigNumberStrings: true };
+  const pool = openPool({ ...settings, ...numbers, typeCast: () => "cast" });
+  const store = open({ client: pool });
+  const begin = update(null, 3, { append: [message(1), message(2)], owner: "o" });
+  await store.updateMessages("settings", begin);
+  const change = update(begin.version, 3, { move: [{ seq: 1, to: "evicted" }] });
+  await store.updateMessages("settings", change);
+  expect(await store.getMessages("settings")).toMatchObject({ nextSeq: 3, messages: [message(2)] });
+  expect((await store.getHistory("settings", {})).messages).toMatchObject([message(1), message(2)]);
+  expect((await store.listMemories({ owner: "o" })).memories).toMatchObject([{ memoryId: "settings" }]);
+});
+
+test("in whatever time zone a connection is, times are the same", async () => {
+  const zones = ["-12:00", "+13:00"].map((zone) => {
+    const pool = openPool();
+    pool.on("connection", (connection) => {
+      (connection as unknown as { query(sql: string): void }).query(`set time_zone = '${zone}'`);
+    });
+    return open({ client: pool, ttlMs: 60_000 });
+  });
+  for (const [index, store] of zones.entries()) {
+    await store.updateMessages(`zone ${index}`, update(null, 1, { owner: "zones" }));
+  }
+  for (const store of zones) {
+    const { memories } = await store.listMemories({ owner: "zones" });
+    expect(memories).toHaveLength(2);
+    for (const { updatedAt } of memories) expect(Math.abs(updatedAt - Date.now())).toBeLessThan(3_600_000);
+  }
+});
+
+test("a pool that calls back is refused, and so is one that would lose characters", async () => {
+  const callsBack = mysql.createPool(database.url);
+  onTestFinished(() => callsBack.promise().end());
+  expect(() => mariaDbStore({ client: callsBack as unknown as Pool })).toThrow("give pool.promise()");
+  const latin = open({ client: openPool({ charset: "latin1_swedish_ci" }) });
+  await expect(latin.migrate()).rejects.toMatchObject({ code: "STORE_NOT_READY", message: /latin1/ });
+});
+
+test("a pool of one connection serves many calls at once", async () => {
+  const store = open({ config: { uri: database.url, connectionLimit: 1 } });
+  const ids = Array.from({ length: 20 }, (_, index) => `one-${index}`);
+  await Promise.all(ids.map((id) => store.updateMessages(id, update(null, 2, { append: [message(1)] }))));
+  await Promise.all(ids.map(async (id) => expect((await store.getMessages(id)).messages).toHaveLength(1)));
+});
+
+test("a refused update leaves its connection outside of any transaction, and no lock", async () => {
+  const pool = openPool({ connectionLimit: 1 });
+  const store = open({ client: pool });
+  await store.updateMessages("refused", update(null, 2, { append: [message(1)] }));
+  await expect(store.updateMessages("refused", update(null, 2))).rejects.toMatchObject({
     code: "VERSION_CONFLICT",
   });
-  expect(client.isTransaction).toBe(false);
-  client.close();
+  expect(await rowsOf(pool, "select @@in_transaction as open")).toEqual([{ open: 0 }]);
+  expect(await rowsOf(database.pool, "select * from information_schema.innodb_trx")).toEqual([]);
 });
 
-test("a file that cannot be opened is STORE_UNAVAILABLE, and opened once it can be", async () => {
-  const store = sqliteStore({ config: { path: `${file.path}/../missing/chat.db` } });
-  await expect(store.migrate()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-  await store.close();
-
-  const readOnly = sqliteStore({ config: { path: file.path, readOnly: true } });
-  await expect(readOnly.migrate()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-  const writer = sqliteStore({ url: file.url });
-  await writer.migrate();
-  expect((await readOnly.getMessages("a")).version).toBeNull();
-  await writer.close();
-  await readOnly.close();
+test("connections that were killed while they were idle are replaced", async () => {
+  const store = open();
+  await store.getMessages("killed");
+  await kill();
+  await expect.poll(connections).toEqual([]);
+  const begin = update(null, 2, { append: [message(1)] });
+  await store.updateMessages("killed", begin);
+  expect((await store.getMessages("killed")).version).toBe(begin.version);
 });
 
-test("a signal that has fired stops a call before the file is opened", async () => {
-  const store = sqliteStore({ url: file.url });
+test("a connection that is killed in the middle of an update leaves nothing of it, and the update can be sent again", async () => {
+  const store = open();
+  const begin = update(null, 2, { append: [message(1)] });
+  await store.updateMessages("cut", begin);
+  const letGo = await hold("cut");
+  const change = update(begin.version, 3, { append: [message(2)] });
+  const sent = store.updateMessages("cut", change);
+  sent.catch(() => {});
+  await untilSomebodyWaits();
+  await kill((info) => info?.includes("for update") === true);
+  await expect(sent).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await letGo();
+  expect((await store.getMessages("cut")).version).toBe(begin.version);
+  await store.updateMessages("cut", change);
+  expect((await store.getMessages("cut")).messages).toEqual([message(1), message(2)]);
+});
+
+test("a signal that fires while a lock is waited for ends the call, and the lock is never taken", async () => {
+  const store = open({ config: { uri: database.url, connectionLimit: 1 } });
+  const begin = update(null, 2, { append: [message(1)] });
+  await store.updateMessages("waits", begin);
+  const letGo = await hold("waits");
+  const controller = new AbortController();
+  const { signal } = controller;
+  const sent = store.updateMessages("waits", update(begin.version, 3, { append: [message(2)] }), { signal });
+  sent.catch(() => {});
+  await untilSomebodyWaits();
+  controller.abort();
+  await expect(sent).rejects.toMatchObject({ code: "ABORTED" });
+  // The one connection of the pool has been cut, and makes room for another.
+  expect((await store.getMessages("waits")).version).toBe(begin.version);
+  await letGo();
+  const next = update(begin.version, 3, { append: [message(2)] });
+  await store.updateMessages("waits", next);
+  expect((await store.getMessages("waits")).version).toBe(next.version);
+});
+
+test("a signal that has fired sends nothing", async () => {
+  const sent: string[] = [];
+  const store = open({
+    client: through(database.pool, (call, make) => {
+      sent.push(call.text);
+      return make();
+    }),
+  });
   const options = { signal: AbortSignal.abort() };
   const calls = [
     () => store.migrate(options),
@@ -65,21 +225,5 @@ test("a signal that has fired stops a call before the file is opened", async () 
     () => store.sweep(options),
   ];
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
-  expect(existsSync(file.path)).toBe(false);
-  await store.close();
-});
-
-test("a signal that fires while the file is being opened stops the write", async () => {
-  const setUp = sqliteStore({ url: file.url });
-  await setUp.migrate();
-  const store = sqliteStore({ url: file.url });
-  const controller = new AbortController();
-  const call = store.updateMessages("a", update(null, 2, { append: [message(1)] }), {
-    signal: controller.signal,
-  });
-  controller.abort();
-  await expect(call).rejects.toMatchObject({ code: "ABORTED" });
-  await store.close();
-  expect((await setUp.getMessages("a")).version).toBeNull();
-  await setUp.close();
+  expect(sent).toEqual([]);
 });

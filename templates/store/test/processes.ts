@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 export interface Job {
   readonly url: string;
-  readonly work: "migrate" | "append";
-  /** How many messages each process appends. */
+  readonly work: "migrate" | "append" | "begin";
+  /** How many messages each process appends, or how many memories it tries to begin. */
   readonly count?: number | undefined;
 }
 

@@ -49,6 +49,7 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   sqlite: () => inItsFolder({ CHAT_FILE: "chat.db" }),
   // No account of whoever runs this is used.
   summarize: () => inItsFolder({ MODEL: "" }),
+  "tanstack-ai": inItsFolder,
 };
 
 const programs = workspacePackages()

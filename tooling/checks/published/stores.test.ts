@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type MariaDbServer, startMariaDb } from "@turnkeep/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { examplesOf } from "../src/published/examples.mjs";
 import { UserProject } from "../src/published/project.mjs";
@@ -11,17 +13,47 @@ import { packed } from "./in-project.ts";
 const timeout = 600_000;
 
 const command = ["--no", "turnkeep-conformance"];
-const ownTestsRunThemAll = ["basic", "order", "versions"].flatMap((name) => ["--group", name]);
+const ownTestsRunThemAll = ["basic", "order"].flatMap((name) => ["--group", name]);
 
 const partOfTheKit = /^Passed a part of the kit \(\d+ of \d+ cases\): \d+ passed(, \d+ skipped)?; seed \d+$/m;
 
 const tree = readTree(root);
+const isThorough = Boolean(process.env.TURNKEEP_THOROUGH);
+
+/** Four writers on four memories, whose adds are repeated while the server is away, and what is there at the end. */
+const writes = `
+import { createChatMemory, user } from "@turnkeep/core";
+import { mariaDbStore } from "./dist/index.js";
+
+const store = mariaDbStore({ url: process.env.DATABASE_URL, prefix: "kept_" });
+const untilDone = async (call) => {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (error.code !== "STORE_UNAVAILABLE") throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+};
+await untilDone(() => store.migrate());
+const texts = [];
+await Promise.all([1, 2, 3, 4].map(async (writer) => {
+  const memory = createChatMemory({ id: String(writer), store, timeoutMs: 120_000 });
+  for (let count = 0; count < 100; count++) await memory.add(user(writer + "-" + count));
+  for await (const page of memory.historyPages()) texts.push(...page.messages.map(({ message }) => message.content));
+}));
+console.log(texts.length + " of 400, " + (new Set(texts).size === texts.length ? "each once" : "some twice"));
+await store.close();
+`;
 
 describe("templates/store, as a third party begins with it", () => {
   const project = UserProject.create();
   const [example] = examplesOf(tree.read("templates/store/README.md"));
+  let server: MariaDbServer;
 
   beforeAll(async () => {
+    server = await startMariaDb();
     project.copy("templates/store");
     project.useTarballs(packed);
     if (example === undefined) throw new Error("The template's README shows no example.");
@@ -32,10 +64,13 @@ describe("templates/store, as a third party begins with it", () => {
     await project.install([]);
     await project.command("npm", ["run", "build"]);
   });
-  afterAll(() => project.remove());
+  afterAll(async () => {
+    await server?.stop();
+    project.remove();
+  });
 
   it("installs a driver that needs no compiler and no script", () => {
-    expect([...project.installed().keys()]).toContain("@photostructure/sqlite");
+    expect([...project.installed().keys()]).toContain("mysql2");
   });
 
   it("has types that hold, its README's example included", async () => {
@@ -43,21 +78,50 @@ describe("templates/store, as a third party begins with it", () => {
   });
 
   it("passes its tests, the whole kit among them", { timeout }, async () => {
-    const printed = await project.command("npm", ["test"]);
+    const printed = await project.command("npm", ["test"], { MARIADB_URL: server.url });
     expect(printed).toMatch(/Tests\s+\d{3} passed/);
   });
 
   it("conforms by the command", { timeout }, async () => {
-    const groups = process.env.TURNKEEP_THOROUGH ? [] : ownTestsRunThemAll;
-    const printed = await project.command("npx", [...command, "./test/harness.ts", ...groups]);
-    expect(printed).toMatch(process.env.TURNKEEP_THOROUGH ? /^Conforms: \d+ passed/m : partOfTheKit);
+    const groups = isThorough ? [] : ownTestsRunThemAll;
+    const env = { MARIADB_URL: server.url };
+    const printed = await project.command("npx", [...command, "./test/harness.ts", ...groups], env);
+    expect(printed).toMatch(isThorough ? /^Conforms: \d+ passed/m : partOfTheKit);
     // Nothing is skipped for want of a harness: only what a store with every capability has no use for.
     const skipped = printed.split("\n").filter((line) => line.startsWith("skipped "));
     expect(skipped.filter((line) => !line.includes("(the store declares "))).toEqual([]);
   });
 
+  it.runIf(isThorough)("passes its tests on the newest long-term release", { timeout }, async () => {
+    const newest = await startMariaDb({ release: "11.4", sources: ["docker", "cache"] });
+    try {
+      await project.command("npm", ["test"], { MARIADB_URL: newest.url });
+    } finally {
+      await newest.stop();
+    }
+  });
+
+  it.runIf(isThorough)("keeps what it acknowledged while the server is killed", { timeout }, async () => {
+    const killed = await startMariaDb({ sources: ["machine", "cache"] });
+    try {
+      writeFileSync(join(project.folder, "writes.mjs"), writes);
+      const written = project.run("writes.mjs", { DATABASE_URL: killed.url });
+      const isOver = written.then(
+        () => true,
+        () => true,
+      );
+      for (let restarts = 0; restarts < 10; restarts++) {
+        await killed.restart();
+        if (await Promise.race([isOver, delay(500, false)])) break;
+      }
+      expect(await written).toBe("400 of 400, each once\n");
+    } finally {
+      await killed.stop();
+    }
+  });
+
   it("runs its README's example", async () => {
-    expect(await project.run("example.mjs", {})).toBe("2\n");
+    expect(await project.run("example.mjs", { DATABASE_URL: server.url })).toBe("2\n");
   });
 });
 

@@ -56,6 +56,11 @@ const bridges = [
     entries: ["@turnkeep/openai-agents"],
     packages: ["@turnkeep/core", "@turnkeep/openai-agents", "@openai/agents-core", "zod"],
   },
+  {
+    of: "the bridge to TanStack AI",
+    entries: ["@turnkeep/tanstack-ai"],
+    packages: ["@turnkeep/core", "@turnkeep/tanstack-ai", "@tanstack/ai"],
+  },
 ];
 
 describe("types", () => {

@@ -3,6 +3,7 @@
 
 const ownTtl = "each write sets the expiry by its own client's ttlMs";
 const newestPages = "the pages of the newest hold each memory once, also those that began at once";
+const contradicts = "an update that contradicts what is stored is refused";
 const postgres = { package: "store-postgres", test: "conformance-postgres.test.ts" };
 const redis = { package: "store-redis", test: "test/conformance.test.ts" };
 const mongo = { package: "store-mongo", test: "test/conformance.test.ts" };
@@ -39,11 +40,25 @@ export const mutants = [
     caughtBy: "an expired memory is absent in every method at once",
   },
   {
+    ...postgres,
+    file: "store-postgres/src/updates.ts",
+    find: "select from c where c.was_superseded and ${seqsCorrected} @> c.seq",
+    replace: "select from c where false and ${seqsCorrected} @> c.seq",
+    caughtBy: contradicts,
+  },
+  {
     ...redis,
     file: "store-redis/src/lua.ts",
     find: "elseif stored[4] then",
     replace: "elseif false then",
     caughtBy: ownTtl,
+  },
+  {
+    ...redis,
+    file: "store-redis/src/lua.ts",
+    find: "(corrected and 'evicted' or 'live')",
+    replace: "(corrected and was[seq] or 'live')",
+    caughtBy: contradicts,
   },
   {
     ...mongo,
@@ -81,6 +96,14 @@ export const mutants = [
     caughtBy: "the data stay until an update brings others",
   },
   {
+    ...mongo,
+    file: "store-mongo/src/changes.ts",
+    find: "put(message.seq, message.state, references",
+    replace: 'put(message.seq, "live", references',
+    test: "test/conformance-replica-set.test.ts",
+    caughtBy: "an evicted message is replaced in history, and memory stays as it is",
+  },
+  {
     ...dynamo,
     file: "store-dynamo/src/plans.ts",
     find: "if (data === undefined) return { data: base.data, dataCount: base.dataCount };",
@@ -100,6 +123,13 @@ export const mutants = [
     find: "const isNoted = owner === base.owner && now",
     replace: "const isNoted = now",
     caughtBy: "the newest are those that are there, and whose they are",
+  },
+  {
+    ...dynamo,
+    file: "store-dynamo/src/plans.ts",
+    find: 'superseded.has(seq) ? "superseded" : "evicted"',
+    replace: '"evicted"',
+    caughtBy: contradicts,
   },
   {
     ...sqlite,
@@ -135,6 +165,13 @@ export const mutants = [
     find: "if (expected === undefined) return { text, values: [memoryId] };",
     replace: "if (expected !== null) return { text, values: [memoryId] };",
     caughtBy: "a delete of a version of an earlier life leaves the later one",
+  },
+  {
+    ...sqlite,
+    file: "store-sqlite/src/sql.ts",
+    find: "where l.seq is not null or m.superseded or n.value is not m.id",
+    replace: "where l.seq is not null or n.value is not m.id",
+    caughtBy: contradicts,
   },
   {
     ...keyValue,

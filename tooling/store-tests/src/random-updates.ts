@@ -35,7 +35,7 @@ const liveAtOnce = 8;
 
 /**
  * Updates of every kind, computed from what a memory holds: most add two messages and let older ones leave; some replace
- * live ones, change what left, or add many; a large one changes very many.
+ * live ones or evicted ones, change what left, or add many; a large one changes very many.
  */
 export function randomUpdates(
   random: Random,
@@ -62,12 +62,15 @@ export function randomUpdates(
       return { ...message(seq), id: idOf(seq), ...content(isBurst ? burstBytes : undefined) };
     });
     const move = new Map<number, MessageState | "removed">();
-    const replace = new Map<number, StoredMessage>();
+    const replace = new Map<number, MemoryUpdate["replace"][number]>();
     const newest = live.at(-1);
     for (const { seq } of live.slice(0, -liveAtOnce)) {
       move.set(seq, oneOf(random, ["evicted", "evicted", "evicted", "evicted", "superseded", "removed"]));
     }
     if (newest !== undefined && random(3) === 0) replace.set(newest.seq, { ...newest, ...content() });
+    const left = past.filter(({ state }) => state === "evicted");
+    const corrected = random(4) === 0 ? left[random(left.length)] : undefined;
+    if (corrected !== undefined) replace.set(corrected.seq, { ...corrected, ...content(), state: "evicted" });
     const target = oneOf(random, ["live", "evicted", "superseded", "removed", "removed"] as const);
     const named = random(8) === 0 ? [...append, ...kept.slice(0, 20)][random(22)] : undefined;
     if (isBurst) for (const { seq } of append) if (seq % 2 === 0) move.set(seq, "evicted");

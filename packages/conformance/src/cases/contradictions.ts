@@ -64,6 +64,9 @@ function contradictions(
   const none = { append: [] };
   const payload = `"${secret}"`;
   const replaced = (seq: number) => ({ replace: [memory.message(seq, { payload })] });
+  const corrected = (seq: number, id = `m${seq}`) => ({
+    replace: [{ ...memory.message(seq, { payload, id }), state: "evicted" as const }],
+  });
   const moved = (seq: number, to: MessageState | "removed" = "evicted") => ({ move: [{ seq, to }] });
   return [
     ["a nextSeq that goes back", { ...none, nextSeq: 9 }],
@@ -72,12 +75,26 @@ function contradictions(
     ["a new message at the seq of one that left", { append: [memory.message(1, { id: "new" })] }],
     ["a new message at the seq of a removed one", { append: [memory.message(3, { id: "new" })] }],
     ["a new message at a seq that was passed over", { append: [memory.message(7, { payload })] }],
-    ["a replacement of an evicted message", replaced(1)],
+    ["a replacement of an evicted message as a live one", replaced(1)],
     ["a replacement of a superseded message", replaced(2)],
     ["a replacement of a removed message", replaced(3)],
     ["a replacement of what never was", replaced(7)],
+    ["a correction of a live message as an evicted one", corrected(4)],
+    ["a correction of a superseded message", corrected(2)],
+    ["a correction of a removed message", corrected(3)],
+    ["a correction of what never was", corrected(7)],
+    ["a correction under another id", corrected(1, "another")],
+    [
+      "a correction of a superseded message beside a replacement",
+      { replace: [...replaced(4).replace, ...corrected(2).replace] },
+    ],
+    ["a correction of a superseded message that it removes", { ...corrected(2), ...moved(2, "removed") }],
+    ["a correction of a live message that it evicts", { ...corrected(4), ...moved(4) }],
     ["a replacement under another id", { replace: [memory.message(4, { id: "another", payload })] }],
-    ["a replacement of an evicted message that it removes", { ...replaced(1), ...moved(1, "removed") }],
+    [
+      "a replacement of an evicted message as a live one that it removes",
+      { ...replaced(1), ...moved(1, "removed") },
+    ],
     [
       "a replacement under another id that it removes",
       { replace: [memory.message(4, { id: "another", payload })], ...moved(4, "removed") },
@@ -90,5 +107,6 @@ function contradictions(
     ["superseding what never was", moved(7, "superseded")],
     ["a move of what never was beside a replacement", { ...replaced(4), ...moved(7) }],
     ...(history ? [] : [["a move of a message that left", moved(1)] as const]),
+    ...(history ? [] : [["a correction of a message that left", corrected(1)] as const]),
   ];
 }

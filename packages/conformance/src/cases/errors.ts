@@ -302,6 +302,10 @@ function badUpdates(memory: TestMemory): readonly (readonly [what: string, over:
     ["one seq replaced twice", { replace: [memory.message(1), memory.message(1, { payload: '"again"' })] }],
     ["one message id both new and replaced", { replace: [memory.message(1, { id: four.id })] }],
     ["a replacement of seq 0", { replace: [memory.message(0)] }],
+    [
+      "a replacement of what it calls superseded",
+      { replace: [{ ...memory.message(1), state: "superseded" }] },
+    ],
     ["a replacement at nextSeq", { replace: [memory.message(6)] }],
     ["a replacement without a time", { replace: [memory.message(1, { createdAt: Number.NaN })] }],
     ["a replacement whose payload is no text", { replace: [{ ...memory.message(1), payload: { a: 1 } }] }],

@@ -3,6 +3,7 @@ import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
 import { conditionalDeletesCases } from "./conditional-deletes.ts";
 import { contradictionsCases } from "./contradictions.ts";
+import { correctionsCases } from "./corrections.ts";
 import { countedCases } from "./counted.ts";
 import { damageCases } from "./damage.ts";
 import { deathsCases } from "./deaths.ts";
@@ -59,6 +60,7 @@ export const cases: readonly ConformanceCase[] = [
   ...replayCases,
   ...lostAnswersCases,
   ...statesCases,
+  ...correctionsCases,
   ...historyCases,
   ...listCases,
   ...listPagesCases,

@@ -1,7 +1,8 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual } from "../support/expect.ts";
+import { expectEqual, expectSettled } from "../support/expect.ts";
 import { expectListed, listed } from "../support/listed.ts";
 import type { Change, TestMemory } from "../support/memory.ts";
+import { race, turns } from "../support/races.ts";
 import { expectOneWins } from "../support/rivals.ts";
 import { sentences } from "../support/sentences.ts";
 
@@ -89,6 +90,44 @@ export const listOwnersCases: readonly ConformanceCase[] = inGroup("list", [
           const wanted = memory.model.owner === owner ? [memory] : [];
           await expectListed("an owner's list after a race", context.other, { owner }, wanted);
         }
+      }
+    },
+  },
+  {
+    name: "a delete beside a change of the owner leaves no entry in either owner's list",
+    sentence: sentences.assigned,
+    requires: { list: true, shared: true },
+    async run(context) {
+      for (let round = 0; round < 20; round++) {
+        const [guest, user] = [context.unique(), context.unique()];
+        const memory = context.memory();
+        const { version } = await memory.commit({ append: 1, owner: guest });
+        // Whatever is there, or the version that the change replaces: then only one of the two takes place.
+        const expected = round % 4 < 2 ? undefined : version;
+        const change = memory.update({ owner: user });
+        // The one that begins second comes a little later each time.
+        const late = (isSecond: boolean) => turns(isSecond ? round % 5 : 0);
+        const [deleted, assigned] = await race(
+          round,
+          async () => {
+            await late(round % 2 === 1);
+            await context.store.deleteMessages(memory.id, { expected });
+          },
+          async () => {
+            await late(round % 2 === 0);
+            await context.other.updateMessages(memory.id, change);
+          },
+        );
+        const codes = expected === undefined ? [] : (["VERSION_CONFLICT"] as const);
+        const isDeleted = expectSettled("a delete beside a change of the owner", deleted, ...codes);
+        expectSettled("a change of the owner beside a delete", assigned, "VERSION_CONFLICT");
+        if (isDeleted) memory.model.delete();
+        else memory.model.apply(change);
+        const what = "after a delete beside a change of the owner";
+        await memory.check(what, context.other);
+        const wanted = isDeleted ? [] : [memory];
+        await expectListed(`the new owner's list ${what}`, context.store, { owner: user }, wanted);
+        await expectListed(`the list of the owner before, ${what}`, context.store, { owner: guest }, []);
       }
     },
   },

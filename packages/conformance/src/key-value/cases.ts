@@ -1,5 +1,6 @@
+import { utf8Length } from "@turnkeep/core/store-kit";
 import { quote } from "../support/brief.ts";
-import { expectEqual, expectThat } from "../support/expect.ts";
+import { expectEqual, expectThat, named } from "../support/expect.ts";
 import { all, inPortions } from "../support/races.ts";
 import { alike, hostilePieces, payloads, reservedIds } from "../support/texts.ts";
 import type { HookContext, TestHooks } from "./hooks.ts";
@@ -195,12 +196,16 @@ export const hookCases: readonly HookCase[] = [
   {
     name: "a value comes back character for character",
     sentence: sentences.values,
-    async run({ one, two, key }) {
-      const megabytes = (unit: string) => ["a text of 2 MB", unit.repeat(2 ** 20 / unit.length)] as const;
-      for (const [what, text] of [...payloads, megabytes("xy"), megabytes("é🙂")]) {
+    async run({ one, two, key, mostBytes }) {
+      const largest = (unit: string) => {
+        const text = unit.repeat(mostBytes / utf8Length(unit));
+        return [`a text of ${utf8Length(text)} bytes`, text] as const;
+      };
+      for (const [what, text] of [...payloads, largest("x"), largest("é🙂")]) {
         const name = key();
-        await begin(one, name, text);
-        expectEqual(`the value that is ${what}`, await valueUnder(two, name), text);
+        await named(`compareAndSet of ${what}`, begin(one, name, text));
+        const value = await named(`get of ${what}`, valueUnder(two, name));
+        expectEqual(`the value that is ${what}`, value, text);
       }
     },
   },

@@ -4,11 +4,15 @@ import { inPortions } from "../support/races.ts";
 import { hookCases } from "./cases.ts";
 import { type KeyValueHooks, testHooks } from "./hooks.ts";
 
+/** What a value may hold that has no limit, and the most that is sent of one that has. */
+const [usualBytes, ceilingBytes] = [2 * 2 ** 20, 16 * 2 ** 20];
+
 /**
  * Tries the hooks of a `keyValueStore` by themselves: that a write and a delete happen over the revision that they name
  * and over no other, that of many at once one does, that a revision does not come back after a delete, and that keys and
  * values of every kind come back as they were. What it shows in a few steps, a store made of the hooks would lose once in
- * a thousand conversations. Give the hooks of a second client too, if the database can have several.
+ * a thousand conversations. Give the hooks of a second client too, if the database can have several, and beside them the
+ * options `keys` and `maxMemoryBytes` that the store gets: a value of `maxMemoryBytes` must work, 16 MiB at most are tried.
  *
  * Uses keys of its own, and removes them. Resolves if the hooks keep every promise of `KeyValueStoreOptions`; otherwise
  * rejects with a `ConformanceError` that lists those that are broken, each with what was seen. `list` is tried if it is
@@ -42,17 +46,19 @@ export async function checkKeyValue<R extends {}>(
     throw new TypeError(`checkKeyValue needs hooks: an object with a function ${name}()`);
   }
   const [one, two] = [testHooks(hooks), testHooks(second)];
+  const keyOf = (id: string): string => (hooks.keys === "hex" ? Buffer.from(id).toString("hex") : id);
+  const mostBytes = Math.min(hooks.maxMemoryBytes ?? usualBytes, ceilingBytes);
   const broken: string[] = [];
   for (const { name, sentence, run } of hookCases) {
     const made: string[] = [];
     const keys = (ends: readonly string[]): string[] => {
       const middle = hex(Math.random) + hex(Math.random);
-      const some = ends.map((end) => `${end}${middle}${end}`);
+      const some = ends.map((end) => keyOf(`${end}${middle}${end}`));
       made.push(...some);
       return some;
     };
     try {
-      await run({ one, two, keys, key: () => keys([""])[0] as string });
+      await run({ one, two, mostBytes, keys, key: () => keys([""])[0] as string });
     } catch (error) {
       broken.push(`- ${name}: ${tell(error)}\n  contract: ${sentence}`);
     }

@@ -1,9 +1,12 @@
 import type { KeyValueStoreOptions } from "@turnkeep/core";
 
-/** The functions over a database of which `keyValueStore` makes a store; `list` may be left out. */
+/**
+ * The functions over a database of which `keyValueStore` makes a store, and which keys and values the database takes;
+ * `list`, `keys` and `maxMemoryBytes` may be left out.
+ */
 export type KeyValueHooks<R extends {}> = Pick<
   KeyValueStoreOptions<R>,
-  "get" | "compareAndSet" | "delete" | "list"
+  "get" | "compareAndSet" | "delete" | "list" | "keys" | "maxMemoryBytes"
 >;
 
 /** What a case works with: hooks of two clients, whose answers are promises. */
@@ -13,8 +16,10 @@ export interface HookContext {
   readonly two: TestHooks;
   /** A key that nobody has used, removed after the case. */
   key(): string;
-  /** For each end a key that begins and ends with it, alike but for that. */
+  /** For each end a key that begins and ends with it, alike but for that; in digits, if the database asks for them. */
   keys(ends: readonly string[]): string[];
+  /** The size of the largest value to try, in UTF-8 bytes. */
+  readonly mostBytes: number;
 }
 
 /** Hooks as a case calls them: a revision is what a `get` answered. */

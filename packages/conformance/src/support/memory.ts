@@ -73,8 +73,8 @@ export class TestMemory {
     const replace = (change.replace ?? []).map(({ seq, ...over }) => {
       const row = this.model.rows.get(seq);
       if (row === undefined) throw new Error(`The kit replaced seq ${seq}, which is not there`);
-      const { state: _, meta: __, ...message } = row;
-      return { ...message, ...over };
+      const { state, meta: _, ...message } = row;
+      return state === "evicted" ? { ...message, ...over, state } : { ...message, ...over };
     });
     return {
       expected,

@@ -28,8 +28,9 @@ export class MemoryModel {
     if (update.owner !== undefined) this.owner = update.owner;
     if (update.head !== undefined) this.head = update.head;
     if (update.data !== undefined) this.data = update.data;
-    for (const message of [...update.append, ...update.replace]) {
-      this.rows.set(message.seq, { ...message, state: "live" });
+    for (const message of update.append) this.rows.set(message.seq, { ...message, state: "live" });
+    for (const message of update.replace) {
+      this.rows.set(message.seq, { ...message, state: message.state ?? "live" });
     }
     for (const { seq, to } of update.move) {
       const row = this.rows.get(seq);

@@ -16,7 +16,7 @@ export const sentences = {
   dataSize: "Absent: unchanged. 8 KB (8,192 UTF-8 bytes) at most.",
   headSize: "Core keeps it under 1 KB; 16 KB is the ceiling.",
   replace:
-    "Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`.",
+    "Live or evicted messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`, and the state as it was.",
   move: "may name a message that this update appends or replaces. `removed` deletes it.",
   backToLive: "Moves back to `live` happen only after a rewind or in a fork, so they may cost more.",
   states:
@@ -62,7 +62,7 @@ export const sentences = {
   largest: "The largest message, as UTF-8 bytes of `payload` and `meta` together.",
   invalid: "An update that breaks the rules described here is `INVALID_OPTION` before anything is written.",
   agrees:
-    "So is one that contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its id, a moved message exists.",
+    "So is one that contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message has the state that the update says (live, or evicted) and keeps its id, a moved message exists.",
   ttl: "With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once.",
   prolong: "Each write extends the life of the whole memory.",
   noSooner: "What looks at an expired memory, or removes it, spares the one that has begun in its place.",

@@ -214,10 +214,10 @@ export class SequenceRun {
   #updateOf(memory: TestMemory, change: AnyChange): MemoryUpdate {
     const { model } = memory;
     const owner = change.owner === 0 ? undefined : this.#owners[change.owner - 1];
-    const live = model.seqs("live");
+    const kept = [...model.seqs("live"), ...model.seqs("evicted")];
     const replaced = new Map<number, string>();
     for (const { pick, payload } of change.replace) {
-      const seq = live[pick % Math.max(1, live.length)];
+      const seq = kept[pick % Math.max(1, kept.length)];
       if (seq !== undefined) replaced.set(seq, payload);
     }
     const appended = change.append.map((_, index) => model.nextSeq + index);

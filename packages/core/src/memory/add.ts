@@ -8,6 +8,7 @@ import { pushAll } from "../steps/push-all.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
+import type { Loaded } from "./loaded.ts";
 import { findRecords } from "./stored-records.ts";
 
 /**
@@ -177,12 +178,15 @@ export async function findIds<M>(
     if (item !== undefined) found.set(id, item);
     else if (ownId) elsewhere.add(id);
   }
-  // If as many messages are live as seqs were given out, none has left.
-  const allLive = loaded.live.items.length === loaded.nextSeq - 1;
-  if (allLive) return found;
+  if (isAllLive(loaded)) return found;
   for (const record of await findRecords([...elsewhere], reading))
     found.set(record.id, readItem(record, settings.reader));
   return found;
+}
+
+/** If as many messages are live as seqs were given out, none has left. */
+export function isAllLive<M>({ live, nextSeq }: Loaded<M>): boolean {
+  return live.items.length === nextSeq - 1;
 }
 
 export function idConflict<M>(id: string, settings: MemorySettings<M>, what: string): TurnkeepError {

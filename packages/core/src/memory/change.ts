@@ -1,10 +1,10 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import { onlySets } from "../format/only-sets.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { Item } from "../steps/item.ts";
+import { type Item, readItem } from "../steps/item.ts";
 import { isPinned, type Step } from "../steps/step.ts";
 import { eachWithInstructions } from "../window/groups.ts";
-import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
+import { addAll, checkFormat, evict, findIds, idConflict, isAllLive, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { findRecord } from "./stored-records.ts";
@@ -16,22 +16,51 @@ interface PutRules<M> {
   readonly replaced: Prepared<M> | undefined;
 }
 
-/** Replaces the live message with that id, or adds it unless it must exist. */
+/** Replaces the message with that id, in memory or in history, or adds it unless it must exist. */
 export async function putMessage<M>(
   attempt: Attempt<M>,
   message: Prepared<M>,
-  { mustExist, replaced }: PutRules<M>,
+  rules: PutRules<M>,
 ): Promise<void> {
   const { draft, settings } = attempt;
+  const { mustExist, replaced } = rules;
   checkFormat(draft, settings);
-  const item = draft.live.byId.get(message.id);
+  const live = draft.live.byId.get(message.id);
+  const item = live ?? (await findEvicted(attempt, message.id));
   if (item === undefined) {
-    const taken = await findIds([message], attempt);
-    if (taken.size > 0) throw idConflict(message.id, settings, "a place in history: it has left memory");
     if (mustExist || replaced !== undefined) throw missing(settings, message.id);
     addAll(attempt, [message]);
     return;
   }
+  checkPut(item, message, rules, settings);
+  if (isEqual(item, message, settings)) return;
+  if (live === undefined) {
+    draft.correct(item, message, replaced !== undefined);
+    return;
+  }
+  draft.replace(live, message, replaced !== undefined);
+  evict(attempt);
+}
+
+/** The message with that id that has left memory. Errors: `ID_CONFLICT` for one that was superseded. */
+async function findEvicted<M>(attempt: Attempt<M>, id: string): Promise<Item<M> | undefined> {
+  const { loaded, settings } = attempt;
+  const record = isAllLive(loaded) ? undefined : await findRecord(id, attempt);
+  if (record?.state === "superseded")
+    throw idConflict(
+      id,
+      settings,
+      "a place in history: it was superseded, and another version stands there now",
+    );
+  return record && readItem(record, settings.reader);
+}
+
+function checkPut<M>(
+  item: Item<M>,
+  message: Prepared<M>,
+  { replaced }: PutRules<M>,
+  settings: MemorySettings<M>,
+): void {
   if (replaced !== undefined && !isEqual(item, replaced, settings)) {
     throw new TurnkeepError(
       "VERSION_CONFLICT",
@@ -49,9 +78,6 @@ export async function putMessage<M>(
     );
   }
   if (item.meta.derived !== undefined) checkReplacement(message, settings);
-  if (isEqual(item, message, settings)) return;
-  draft.replace(item, message, replaced !== undefined);
-  evict(attempt);
 }
 
 /** Replaces everything; what was there becomes superseded. */

@@ -195,22 +195,31 @@ export class Draft<M> {
 
   /** Replaces a message, keeping its place and id. `isAlone`: it must fail if somebody else has done the same. */
   replace(old: Item<M>, prepared: Prepared<M>, isAlone = false): void {
+    const item = this.#inPlaceOf(old, prepared, isAlone);
+    this.parts.replace(item, "live");
+    if (old !== this.live.items.at(-1)) this.raiseEpoch();
+    this.live.replace(old, item);
+  }
+
+  /** The same for one that has left memory: what is live, and so the view, stays as it is. */
+  correct(old: Item<M>, prepared: Prepared<M>, isAlone = false): void {
+    this.parts.replace(this.#inPlaceOf(old, prepared, isAlone), "evicted");
+  }
+
+  #inPlaceOf(old: Item<M>, prepared: Prepared<M>, isAlone: boolean): Item<M> {
     if (this.parts.isRestored(old)) throw this.#isBack(old);
     const { tokens: _, model: __, toolsKey: ___, late: ____, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
     const by = isAlone || this.#by !== undefined ? { by: this.#by ?? randomName() } : {};
     const meta = { ...this.#baseMeta(prepared), ...kept, ...by, ...(late.length > 0 ? { late } : {}) };
-    const item = newItem({ ...prepared, id: old.id, createdAt: old.createdAt }, old.seq, meta);
-    this.parts.replace(item);
-    if (old !== this.live.items.at(-1)) this.raiseEpoch();
-    this.live.replace(old, item);
+    return newItem({ ...prepared, id: old.id, createdAt: old.createdAt }, old.seq, meta);
   }
 
   #isBack({ id }: Item<M>): TurnkeepError {
     const { memoryId } = this.#settings;
     return new TurnkeepError(
       "UNSUPPORTED",
-      `Memory ${quoted(memoryId)}, message ${quoted(id)}: this transaction brings it back from history, so put ` +
+      `Memory ${quoted(memoryId)}, message ${quoted(id)}: this transaction brings it back with its branch, so put ` +
         "cannot replace it in the same one. Nothing was written. Put it in a transaction of its own.",
       { details: { memoryId, messageIds: [id] } },
     );

@@ -28,6 +28,8 @@ export class UpdateParts<M> {
   /** Ascending by `seq`. */
   readonly #appended: Item<M>[] = [];
   readonly #replaced: Item<M>[] = [];
+  /** The seqs of those of them that were evicted before the update. */
+  readonly #corrected: Set<number> = new Set();
   readonly #moves: Map<number, Moved<M>> = new Map();
   /** The seqs of what was appended under the caller's own ids. */
   readonly #ownIds: number[] = [];
@@ -46,7 +48,9 @@ export class UpdateParts<M> {
     if (isOwnId) this.#ownIds.push(item.seq);
   }
 
-  replace(item: Item<M>): void {
+  /** `state`: that of the message now. What is superseded, or was when the update began, cannot be replaced. */
+  replace(item: Item<M>, state: "live" | "evicted"): void {
+    if (this.#stateBefore(item.seq, state) === "evicted") this.#corrected.add(item.seq);
     const list = this.#isNew(item.seq) ? this.#appended : this.#replaced;
     const at = list.findLastIndex(({ seq }) => seq === item.seq);
     if (at < 0) list.push(item);
@@ -85,10 +89,14 @@ export class UpdateParts<M> {
     this.#moves.set(seq, before === undefined ? moved : { ...moved, was: before.was });
   }
 
-  /** Whether the message was brought back from history. No store replaces one that it has not live. */
-  isRestored({ seq }: Item<M>): boolean {
-    const was = this.#moves.get(seq)?.was;
-    return was === "evicted" || was === "superseded";
+  /** Whether the message is of a branch that this update brings back. No store replaces one that it has as superseded. */
+  isRestored({ seq }: Pick<Item<M>, "seq">): boolean {
+    return this.#moves.get(seq)?.was === "superseded";
+  }
+
+  #stateBefore(seq: number, now: MessageState): MessageState | undefined {
+    const moved = this.#moves.get(seq);
+    return moved === undefined ? now : moved.was;
   }
 
   /** What is removed again is not written, and what ends in the state that it had is not moved. */
@@ -100,7 +108,9 @@ export class UpdateParts<M> {
     }
     return {
       append: this.#kept(this.#appended).map(storedMessage),
-      replace: this.#kept(this.#replaced).map(storedMessage),
+      replace: this.#kept(this.#replaced).map((item) =>
+        this.#corrected.has(item.seq) ? { ...storedMessage(item), state: "evicted" } : storedMessage(item),
+      ),
       move,
     };
   }
@@ -108,8 +118,10 @@ export class UpdateParts<M> {
   /** By `seq`, every message that the update names, as it will be. */
   outcomes(): ReadonlyMap<number, Outcome> {
     const outcomes = new Map<number, Outcome>();
-    for (const item of [...this.#appended, ...this.#replaced])
-      outcomes.set(item.seq, { ...storedMessage(item), state: "live" });
+    for (const item of [...this.#appended, ...this.#replaced]) {
+      const state = this.#corrected.has(item.seq) ? "evicted" : "live";
+      outcomes.set(item.seq, { ...storedMessage(item), state });
+    }
     for (const [seq, { message, to }] of this.#moves) {
       const stored = outcomes.get(seq) ?? ("state" in message ? message : storedMessage(message));
       outcomes.set(seq, { ...stored, state: to });

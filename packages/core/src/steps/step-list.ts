@@ -66,13 +66,13 @@ export class StepList<M> {
   }
 
   /**
-   * The same for a new form of an item that holds its results and approvals beside its calls: the calls that were late
-   * before, and those whose results or approvals came after the model had gone on.
+   * The same for a new form of an item, here or left, that holds its results and approvals beside its calls: the calls that
+   * were late before, and those whose results or approvals came after the model had gone on.
    */
   lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls" | "approvals">): string[] {
     const late = new Set(old.meta.late);
     const newest = this.#newestAnswer();
-    if (newest === undefined || newest === this.stepOf(old)) return [...late];
+    if (newest === undefined || newest === this.#stepOf.get(old)) return [...late];
     const own = idsOf(facts.calls);
     const before = idsOf(old.results);
     for (const { id } of facts.results) if (own.has(id) && !before.has(id)) late.add(id);

@@ -48,7 +48,8 @@ export function isInPlace(
 
 /**
  * Throws `INVALID_OPTION` unless a checked update, computed from the stored version, agrees with what is stored: no
- * sequence number is reused, a replaced message is live and keeps its id, a moved message exists.
+ * sequence number is reused, a replaced message is live, or evicted as the update says, and keeps its id, a moved message
+ * exists.
  *
  * The version proves that nothing has changed since the update was computed, not that it was right then. So a store
  * finds these four itself: in the condition of the statement that writes, or by this function over what it has read.
@@ -74,11 +75,11 @@ export function checkAgainstStored(memoryId: string, update: FoldedUpdate, store
       `A new message must have seq ${stored.nextSeq} or more in ${place()}, but ${show(first.id)} has ${first.seq}`,
     );
   }
-  for (const { seq, id } of replaced) {
+  for (const { seq, id, was = "live" } of replaced) {
     const row = stored.find(seq);
-    if (row?.state !== "live" || row.id !== id) {
+    if (row?.state !== was || row.id !== id) {
       throw invalidOption(
-        `Only a live message can be replaced, and ${show(id)} is none at seq ${seq} of ${place()}`,
+        `The update replaces ${show(id)} as ${was}, and ${place()} has no such message that is ${was} at seq ${seq}`,
       );
     }
   }

@@ -98,6 +98,7 @@ export function nameText(rules?: NameRules): Check<string> {
  *
  * - `version` and `expected` are 1 to 256 bytes and differ; `nextSeq` is a positive safe integer.
  * - `append` ascends by `seq`; no `seq` or id is twice in `append` and `replace`, each `seq` is below `nextSeq`.
+ * - the `state` of what `replace` names is `evicted` or absent.
  * - `move` names each `seq` once, with a known target.
  * - ids, owner, payloads, metas, head and data follow the contract's rules for text; `head` is 16 KB at most, `data` 8 KB.
  * - `ttlMs` is a positive integer or `null`.
@@ -128,6 +129,12 @@ export function checkUpdate(
   }
   if (ttlMs !== undefined && ttlMs !== null) ttl("An update's ttlMs", ttlMs);
   checkMessages(update, capabilities.maxMessageBytes);
+  for (const { id, state } of update.replace) {
+    if (state === undefined || state === "evicted") continue;
+    throw invalidOption(
+      `Message ${show(id)} can be replaced as evicted, or as live without a state, not ${show(state)}`,
+    );
+  }
   checkMoves(update);
 }
 

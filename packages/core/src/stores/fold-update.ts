@@ -9,19 +9,24 @@ import { withState } from "./copies.ts";
 export interface FoldedUpdate extends Readonly<Omit<MemoryUpdate, "append" | "replace" | "move">> {
   /** New rows, ascending by `seq`. */
   readonly insert: readonly (StoredMessage & { readonly state: MessageState })[];
-  /** Rows whose payload, meta and state are overwritten; before, they were live. */
-  readonly rewrite: readonly (StoredMessage & { readonly state: MessageState })[];
+  /** Rows whose payload, meta and state are overwritten; before, they were live, or evicted where `was` says so. */
+  readonly rewrite: readonly (StoredMessage & Was & { readonly state: MessageState })[];
   /** Rows whose state alone changes. */
   readonly setState: readonly { readonly seq: number; readonly state: MessageState }[];
   /** Rows to delete. */
   readonly remove: readonly number[];
   /** `insert`, and new messages that the update itself removes again: before, their `seq` was free. */
   readonly appended: readonly (StoredMessage & Folded)[];
-  /** `rewrite`, and those of `remove` that were also replaced: before, they were live and had these ids. */
-  readonly replaced: readonly (StoredMessage & Folded)[];
+  /** `rewrite`, and those of `remove` that were also replaced: before, they were live, or what `was` says, and had these ids. */
+  readonly replaced: readonly (StoredMessage & Was & Folded)[];
   /** `setState`, and the rest of `remove`: before, they existed. */
   readonly moved: readonly ({ readonly seq: number } & Folded)[];
 }
+
+/** Set for a row that was evicted before. */
+type Was = {
+  readonly was?: "evicted" | undefined;
+};
 
 /** What becomes of a row. */
 type Folded = {
@@ -96,7 +101,11 @@ function foldedRows(
   const targets = new Map(move.map(({ seq, to }) => [seq, target(to)]));
   const folded = (message: StoredMessage) => withState(message, targets.get(message.seq) ?? "live");
   const appended = append.map(folded);
-  const replaced = replace.map(folded);
+  const replaced = replace.map((message) =>
+    message.state === undefined
+      ? folded(message)
+      : corrected(message, targets.get(message.seq) ?? target("evicted")),
+  );
   for (const { seq } of [...appended, ...replaced]) targets.delete(seq);
   const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
   return {
@@ -111,6 +120,11 @@ function foldedRows(
 }
 
 const none: readonly never[] = [];
+
+/** A message that was evicted before. */
+function corrected(message: StoredMessage, state: Folded["state"]): StoredMessage & Was & Folded {
+  return { ...withState(message, state), was: "evicted" };
+}
 
 function stays<Row extends Folded>(row: Row): row is Row & { readonly state: MessageState } {
   return row.state !== "removed";

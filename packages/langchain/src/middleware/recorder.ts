@@ -75,7 +75,8 @@ export class Recorder {
     const { known, added } = align(state, record, (message) => this.#ids.get(message));
     for (const message of fresh) {
       const recorded = known.get(message);
-      if (recorded?.state === "live" && wordsOf(recorded.message) !== wordsOf(message))
+      const stands = recorded !== undefined && recorded.state !== "superseded";
+      if (stands && wordsOf(recorded.message) !== wordsOf(message))
         await memory.put(recorded.id, message);
       if (known.has(message)) this.#ids.set(message, recorded?.id);
     }

@@ -12,6 +12,7 @@ const webOnly = new Set([
   "google-adk",
   "langchain",
   "openai-agents",
+  "tanstack-ai",
 ]);
 
 /**
