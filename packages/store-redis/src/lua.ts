@@ -25,7 +25,7 @@ local function stateAt(seq)
   return run and first <= tonumber(seq) and state or 'live'
 end
 local function mark(from, to, state)
-  local first, last, found = from, to, {}
+  local first, last, found, gone = from, to, {}, {}
   local seq = from - 1
   repeat
     found = redis.call('ZRANGEBYSCORE', states, text(seq), '+inf', 'WITHSCORES', 'LIMIT', 0, 2)
@@ -37,15 +37,17 @@ local function mark(from, to, state)
         break
       elseif other == state then
         first, last = math.min(first, start), math.max(last, stop)
-        if start > first then redis.call('ZREM', states, run) end
+        if start > first then gone[#gone + 1] = run end
       elseif start <= to and stop >= from then
         if stop > to then redis.call('ZADD', states, text(stop), text(to + 1) .. ':' .. other) end
-        if start < from then redis.call('ZADD', states, text(from - 1), run) else redis.call('ZREM', states, run) end
+        if start < from then redis.call('ZADD', states, text(from - 1), run) else gone[#gone + 1] = run end
       end
       seq = stop + 1
     end
   until #found < 4
   if state ~= 'live' then redis.call('ZADD', states, text(last), text(first) .. ':' .. state) end
+  -- Last, since the key must not go and come back: see \`hold\`.
+  for _, run in ipairs(gone) do redis.call('ZREM', states, run) end
 end`;
 /** The id in a record; if that is lost or damaged, the one that leads to it; `''` if both are lost. */
 const lookUp = `
@@ -116,6 +118,16 @@ const mayMove = `
 redis.call('ZADD', states, 'XX', 0, '')
 redis.call('ZREM', states, '')
 redis.call('HDEL', head, '')`;
+// While its slot moves, a server refuses a script in its middle that comes back to a key which the script itself has emptied. So
+// no key is emptied before its last command.
+const hold = `
+redis.call('HSET', ids, '', '')
+redis.call('HSET', messages, '', '')
+redis.call('ZADD', states, -1, '')`;
+const release = `
+redis.call('HDEL', ids, '')
+redis.call('HDEL', messages, '')
+redis.call('ZREM', states, '')`;
 /** All keys of a memory expire at one moment, from which on the server takes the memory for absent. */
 const writeHead = `
 ${clock}
@@ -324,6 +336,7 @@ for at = listAt, appendedAt - 1, 4 do
   if isOther and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
 end
 ${mayMove}
+${hold}
 ${writeHead}
 ${noteActivity}
 for at = listAt, appendedAt - 1, 4 do
@@ -340,6 +353,7 @@ for at = listAt, appendedAt - 1, 4 do
   end
 end
 ${append}
+${release}
 ${answer}`;
 
   /** A change of owner: the head gets the entry that was listed before, and when that was. */

@@ -251,6 +251,33 @@ describe("a cluster of three masters with a replica each", () => {
     expect(moves.moved.keys).toBeGreaterThan(1);
   });
 
+  test.each([
+    ["what had left comes back, and another leaves", { 1: "live", 2: "evicted" }],
+    ["what had left goes, and another leaves", { 1: "removed", 2: "evicted" }],
+  ] as const)("an update whose slot is about to move is whole: %s", async (what, states) => {
+    const store = redisStore({ client: cluster, prefix: newPrefix() });
+    const own = newPrefix();
+    const moved = redisStore({ client: cluster, prefix: own });
+    for (const one of [store, moved]) {
+      const begin = update(null, 4, { append: messages(1, 3) });
+      await one.updateMessages(what, begin);
+      const evict = update(begin.version, 4, { move: [{ seq: 1, to: "evicted" }] });
+      await one.updateMessages(what, evict);
+      const move = Object.entries(states).map(([seq, to]) => ({ seq: Number(seq), to }));
+      const change = update(evict.version, 4, { move });
+      if (one === store) await one.updateMessages(what, change);
+      else {
+        const moves = await SlotMoves.of(servers);
+        onTestFinished(() => moves.end());
+        const key = `${own}memory:{${Buffer.from(what).toString("base64url")}}:head`;
+        // Its keys are all there still, so it is not refused.
+        await moves.move(key, async (keys) => (keys === 0 ? one.updateMessages(what, change) : undefined));
+      }
+    }
+    expect((await moved.getHistory(what, {})).messages).toEqual((await store.getHistory(what, {})).messages);
+    expect((await moved.getMessages(what)).messages).toEqual((await store.getMessages(what)).messages);
+  });
+
   test("a master is killed in the middle of writes: no update is ever half there, and writing goes on", async () => {
     const store = redisStore({ client: cluster, prefix });
     const memoryIds = Array.from({ length: 6 }, (_, index) => `failover ${index}`);

@@ -1,3 +1,4 @@
+import { conformanceGroups } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type RedisCluster, startRedisCluster } from "@turnkeep/servers";
 import { Cluster } from "ioredis";
@@ -54,13 +55,19 @@ describe.each(Object.keys(clients) as (keyof typeof clients)[])("by %s, while sl
   });
   afterAll(() => moves.end());
 
-  describeConformance(`Redis Cluster, ${driver}`, {
-    create: (options) => redisStore({ client, prefix, ...options }),
-    rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
-    rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
-    rawRemove: (memoryId, index) => rawRemove(cluster, prefix, memoryId, index),
-    fault: (options) => redisStore({ client: dying(client, options), prefix }),
-  });
+  // A key that moves takes its time to live along, and not when it ends: so each move prolongs its life a little.
+  const groups = conformanceGroups.filter((group) => group !== "ttl");
+  describeConformance(
+    `Redis Cluster, ${driver}`,
+    {
+      create: (options) => redisStore({ client, prefix, ...options }),
+      rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
+      rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
+      rawRemove: (memoryId, index) => rawRemove(cluster, prefix, memoryId, index),
+      fault: (options) => redisStore({ client: dying(client, options), prefix }),
+    },
+    { groups },
+  );
 
   test("writers of one memory lose nothing", async () => {
     const store = redisStore({ client, prefix });
