@@ -182,6 +182,26 @@ describe("a run", () => {
     expect(await recorded(memories)).toEqual(["user: Is it?", "assistant: Yes."]);
   });
 
+  it("stores nothing twice, and no question of its own, where another middleware copies messages or sums them up", async () => {
+    const copying: ChatMiddleware = {
+      onConfig: (_, { messages }) => ({ messages: messages.map((message) => ({ ...message })) }),
+    };
+    const summing: ChatMiddleware = {
+      onConfig: (_, { messages }) =>
+        messages.length > 3 ? { messages: [question("In short."), ...messages.slice(-2)] } : undefined,
+    };
+    const past = [question("Hello"), { role: "assistant" as const, content: "Hi." }];
+    for (const others of [{ first: [copying] }, { last: [copying] }, { last: [summing] }]) {
+      const memories = memoriesOf();
+      for (const given of [[...past, question("One?")], [question("Two?")]])
+        await ask(memories, given, { adapter: working(), tools: both, ...others });
+      expect(await recorded(memories)).toEqual([
+        ...["user: Hello", "assistant: Hi.", "user: One?", ...worked],
+        ...["user: Two?", ...worked],
+      ]);
+    }
+  });
+
   it("gives models and the engine messages that they may write into", async () => {
     const memories = memoriesOf();
     const mark = (messages: readonly ModelMessage[]) => {

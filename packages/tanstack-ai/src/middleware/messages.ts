@@ -7,6 +7,11 @@ export function isQuestion({ role }: ModelMessage): boolean {
   return role === "user";
 }
 
+/** Whether it comes of a run: an answer, or a tool's result. */
+export function isSaidByModel({ role }: ModelMessage): boolean {
+  return role === "assistant" || role === "tool";
+}
+
 /** Whether an answer waits for nothing more. */
 export function isWhole(message: ModelMessage): boolean {
   const calls = tanstackFormat.toolCalls(message);

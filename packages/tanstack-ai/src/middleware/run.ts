@@ -1,7 +1,16 @@
 import type { ChatMiddlewareConfig, ChatMiddlewareContext, ModelMessage } from "@tanstack/ai";
 import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
 import { type Alignment, align } from "./alignment.ts";
-import { isPlaceholder, isQuestion, isSame, isWhole, keysOf, withoutOldCalls, wordsOf } from "./messages.ts";
+import {
+  isPlaceholder,
+  isQuestion,
+  isSaidByModel,
+  isSame,
+  isWhole,
+  keysOf,
+  withoutOldCalls,
+  wordsOf,
+} from "./messages.ts";
 import { type Recorded, recordOf } from "./record.ts";
 
 /** Why an answer is not whole. */
@@ -61,20 +70,31 @@ export class Run {
     this.#isCalling = true;
   }
 
-  /** Stores what of the engine's messages is not stored yet, and what has changed of those that are. */
+  /**
+   * Stores what of the engine's messages is not stored yet, and what has changed of those that are. The engine adds answers and
+   * results, behind all that was said before: what another middleware has put there besides is not stored.
+   */
   async keep(messages: readonly ModelMessage[]): Promise<void> {
     const added: ModelMessage[] = [];
     const changed: Stored[] = [];
-    for (const message of messages) {
+    const newest = messages.findLastIndex((message) => this.#isOld(message));
+    for (const [at, message] of messages.entries()) {
       if (this.#known.has(message)) continue;
-      const stored = this.#stored.get(keysOf(message)[0] ?? "");
-      if (stored === undefined || messages.includes(stored.message)) added.push(message);
-      else {
+      const [key] = keysOf(message);
+      const stored = this.#stored.get(key ?? "");
+      if (stored !== undefined && !messages.includes(stored.message)) {
         if (!isSame(stored.message, message)) changed.push({ id: stored.id, message });
         this.#hold(message, stored.id);
-      }
+      } else if (isSaidByModel(message) && (key !== undefined || at > newest)) added.push(message);
     }
     await this.#store(added, changed);
+  }
+
+  #isOld(message: ModelMessage): boolean {
+    const [key] = keysOf(message);
+    return (
+      this.#known.has(message) || !isSaidByModel(message) || (key !== undefined && this.#stored.has(key))
+    );
   }
 
   /** The model has ended its answer: without calls, it is stored before the client is told. */
