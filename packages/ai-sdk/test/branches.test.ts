@@ -313,6 +313,36 @@ test("an answer that was taken back, or whose process died, is not shown as in t
   expect(await response.text()).toMatch(/"messageMetadata":\{"status":"interrupted"\}.*"type":"abort"/s);
 });
 
+test("what is no answer cannot be resumed, whatever it is named", async () => {
+  const { memory, send, failures } = chat();
+  await memory.add(entry(question("q1"), { id: "q1" }));
+  for (const shown of ["", "q1", "__proto__", "%00", "%ED%A0%80", "x".repeat(10_000)]) {
+    expect((await send("GET", `/chat-1/stream?shown=${shown}`)).status).toBe(204);
+  }
+  expect(failures).toEqual([]);
+});
+
+test("a chat whose messages were all deleted or taken back is an empty one, and can be deleted", async () => {
+  for (const empty of ["deleted", "taken back", "deleted, unnamed"]) {
+    const { ask, memory, transport, failures } = chat(["1", "2"]);
+    const { answer } = await ask(question("q1"), { parentId: null });
+    if (empty === "deleted") await memory.update({ title: "Mine" });
+    if (empty === "taken back") await memory.rewind("q1");
+    else for (const id of [answer, "q1"]) await transport.deleteMessage("chat-1", id);
+    const { chats } = await transport.list();
+    expect(chats, empty).toHaveLength(1);
+    const { messages, headId } = await transport.tree("chat-1");
+    expect([messages.length, headId]).toEqual([empty === "taken back" ? 2 : 0, undefined]);
+    expect((await transport.history("chat-1")).messages).toEqual([]);
+    expect(await transport.chat("chat-1")).toMatchObject({ id: "chat-1" });
+    await transport.deleteChat("chat-1");
+    expect(await transport.list()).toEqual({ chats: [] });
+    await expect(transport.tree("chat-1")).rejects.toMatchObject({ statusCode: 404 });
+    await expect(transport.chat("chat-1")).rejects.toMatchObject({ statusCode: 404 });
+    expect(failures).toEqual([]);
+  }
+});
+
 test("a question on another branch ends the answer that is being made", async () => {
   const { ask, memory, lines } = chat(["1", "2"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });

@@ -22,7 +22,7 @@ export interface ChatChange {
   readonly archived?: boolean;
 }
 
-/** Errors: `noSuchChat`. */
+/** Errors: `NOT_FOUND`. */
 export async function about(memory: Memory): Promise<AboutChat> {
   const data = await memory.data();
   if (data === undefined) await checkExists(memory);
@@ -35,7 +35,7 @@ export function aboutOf(id: string, data: JsonValue | undefined): AboutChat {
   return { id, ...(title !== undefined && { title }), ...(isArchived && { archived: true }) };
 }
 
-/** What else the application says of the chat stays. Errors: `noSuchChat`. */
+/** What else the application says of the chat stays. Errors: `NOT_FOUND`. */
 export async function updateChat(memory: Memory, change: ChatChange): Promise<AboutChat> {
   await memory.update((before = {}) => withChange(before, change), { mustExist: true });
   return about(memory);

@@ -21,7 +21,8 @@ export async function follow(
   if (first === undefined) return undefined;
   if (isStreaming(first.message) && (await memory.running())) return following(memory, first);
   const shown = shownId === undefined ? undefined : await standingNow(memory, shownId);
-  return shown && whole(isStreaming(shown) ? withStatus(shown, "interrupted") : shown);
+  if (shown?.role !== "assistant") return undefined;
+  return whole(isStreaming(shown) ? withStatus(shown, "interrupted") : shown);
 }
 
 function whole(message: UIMessage): ReadableStream<UIMessageChunk> {

@@ -1,6 +1,5 @@
 import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
 import type { UIMessage } from "ai";
-import { noSuchChat } from "./refusal.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -41,10 +40,12 @@ export function isSeen({ id, message }: HistoryMessage<UIMessage>, seen: string 
   return seen === id || seen === message.id;
 }
 
-/** Errors: `noSuchChat` for one that is not there, as for somebody else's. */
+/**
+ * A chat stays one when all that was said in it was deleted or taken back: the list has it. Errors: `NOT_FOUND` for one that is
+ * not there, which the browser is told as of somebody else's.
+ */
 export async function checkExists(memory: Memory): Promise<void> {
-  const { messages } = await memory.history({ limit: 1, states: standing });
-  if (messages.length === 0) throw noSuchChat;
+  await memory.anchor();
 }
 
 /** The newest message. It is live: a window evicts from the front. */

@@ -30,7 +30,7 @@ export function actionOf({ method, url }: Request, path: string): Action {
     case "about":
       return byMethod(method, { GET: { name: "about", id }, POST: { name: "update", id } });
     case "stream":
-      return byMethod(method, { GET: { name: "resume", id, shownId: query.get("shown") ?? undefined } });
+      return byMethod(method, { GET: { name: "resume", id, shownId: shownIn(query) } });
     case "stop":
       return byMethod(method, { POST: { name: "stop", id } });
     case "messages":
@@ -40,6 +40,12 @@ export function actionOf({ method, url }: Request, path: string): Action {
       if (isId(messageId)) return byMethod(method, { POST: { name: "restore", id, messageId } });
   }
   throw noSuchPage;
+}
+
+/** No answer has another id. */
+function shownIn(query: URLSearchParams): string | undefined {
+  const shown = query.get("shown");
+  return isId(shown) ? shown : undefined;
 }
 
 function byMethod(method: string, actions: Readonly<Record<string, Action>>): Action {
