@@ -172,7 +172,8 @@ export function migrateStatements(
       select from pg_partitioned_table p
       left join pg_attribute a on a.attrelid = p.partrelid and a.attnum::text = p.partattrs::text
       where p.partrelid = to_regclass(${quoteLiteral(memories)})
-        or p.partrelid = to_regclass(${quoteLiteral(messages)}) and a.attname is distinct from 'memory_key') then
+        or p.partrelid in (select relid from pg_partition_tree(to_regclass(${quoteLiteral(messages)})))
+          and a.attname is distinct from 'memory_key') then
       raise exception 'a table is in other partitions' using errcode = '${partitioned}';
     end if;
     if exists (select from ${migrations} where number > ${steps.length}) then

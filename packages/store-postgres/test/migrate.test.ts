@@ -539,6 +539,10 @@ describe("partitions", () => {
       "create table turnkeep_messages (memory_key bigint, seq bigint) partition by hash (memory_key, seq)",
     "of the messages by what is computed of their memory":
       "create table turnkeep_messages (memory_key bigint) partition by range ((memory_key / 1000))",
+    "of the messages by their memory, which are in partitions by their seq": `
+      create table turnkeep_messages (memory_key bigint, seq bigint) partition by hash (memory_key);
+      create table half partition of turnkeep_messages for values with (modulus 2, remainder 0) partition by range (seq);
+      create table old partition of half for values from (minvalue) to (1000)`,
   };
 
   test.each(Object.entries(partsOf))("%s are refused", async (_of, sql) => {
