@@ -115,6 +115,8 @@ interface ServerRow {
   readonly charset: string;
   readonly isolation: string;
   readonly autocommit: number | string;
+  readonly deletes: number | string;
+  readonly mode: string;
 }
 
 /** What cannot be right later is refused now, before a text is stored as something else. */
@@ -122,7 +124,7 @@ async function checkServer(run: Run): Promise<void> {
   const asked: Statement<ServerRow> = {
     text: `
       select version() as version, @@character_set_client as charset, @@tx_isolation as isolation,
-        @@autocommit as autocommit`,
+        @@autocommit as autocommit, @@foreign_key_checks as deletes, @@sql_mode as mode`,
     values: [],
   };
   const unfit = unfitOf((await run(asked))[0]);
@@ -131,7 +133,7 @@ async function checkServer(run: Run): Promise<void> {
 
 function unfitOf(server: ServerRow | undefined): string | undefined {
   if (server === undefined) return "the server does not say what it is";
-  const { version, charset, isolation, autocommit } = server;
+  const { version, charset, isolation, autocommit, deletes, mode } = server;
   const [, major, minor] = /^(\d+)\.(\d+)\..*MariaDB/.exec(version) ?? [];
   if (!(Number(major) * 100 + Number(minor) >= 1006)) {
     return `it needs MariaDB 10.6 or later, and the server is ${version}`;
@@ -144,6 +146,12 @@ function unfitOf(server: ServerRow | undefined): string | undefined {
   }
   if (Number(autocommit) !== 1) {
     return "the client's connections commit nothing by themselves: leave autocommit on, since the store begins its transactions itself";
+  }
+  if (Number(deletes) !== 1) {
+    return "the client's connections have no foreign_key_checks, by which messages are deleted with their memory: leave these on";
+  }
+  if (mode.includes("EMPTY_STRING_IS_NULL")) {
+    return "the client's connections store an empty text as none: leave EMPTY_STRING_IS_NULL out of their sql_mode";
   }
   return undefined;
 }

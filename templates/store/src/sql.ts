@@ -77,7 +77,7 @@ export class Statements {
       select l.seq, null, null, null, null, ${columns}
       from ${memories} h join ${live} l on l.memory_key = h.memory_key
       left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
-      where h.memory_id = ? and ${present} and not h.version <=> ?`;
+      where h.memory_id = ? and ${present} and not (h.version <=> ?)`;
     return { text, values: [memoryId, memoryId, known ?? null] };
   }
 

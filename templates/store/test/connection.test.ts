@@ -115,6 +115,27 @@ test("whatever a given pool's settings say of rows, the store reads its own", as
   expect((await store.listMemories({ owner: "o" })).memories).toMatchObject([{ memoryId: "settings" }]);
 });
 
+test("whatever way a given pool's connections read SQL, every message is there", async () => {
+  const client = openPool({ connectionLimit: 1 });
+  await client.query(
+    "set session sql_mode = 'HIGH_NOT_PRECEDENCE,ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES'",
+  );
+  const store = open({ client });
+  const begun = update(null, 3, { append: [message(1), message(2)] });
+  await store.updateMessages("mode", begun);
+  expect((await store.getMessages("mode")).messages).toEqual([message(1), message(2)]);
+  expect((await store.getMessages("mode", { known: begun.version })).messages).toEqual([]);
+});
+
+test("a pool whose connections would leave the messages of what is deleted is refused", async () => {
+  const client = openPool({ connectionLimit: 1 });
+  await client.query("set session foreign_key_checks = 0");
+  await expect(open({ client }).migrate()).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining("foreign_key_checks"),
+  });
+});
+
 test("in whatever time zone a connection is, times are the same", async () => {
   const zones = ["-12:00", "+13:00"].map((zone) => {
     const pool = openPool();

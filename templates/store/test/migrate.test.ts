@@ -108,15 +108,18 @@ test("a server that is not fit is told before there is any table", async () => {
     const asked: Run = async <R>() => [row as R];
     return migrate(asked, names, []).catch((error: unknown) => error);
   };
-  const fit = { version: "10.6.1-MariaDB", charset: "utf8mb4", isolation: "READ-COMMITTED", autocommit: 1 };
+  const fit = { version: "10.6.1-MariaDB", charset: "utf8mb4", isolation: "READ-COMMITTED" };
+  const given = { autocommit: 1, deletes: 1, mode: "STRICT_TRANS_TABLES" };
   for (const [row, words] of [
     [{ version: "10.5.9-MariaDB-log" }, "10.6 or later"],
     [{ version: "8.4.0" }, "MariaDB 10.6 or later, and the server is 8.4.0"],
     [{ charset: "latin1" }, "speaks latin1"],
     [{ isolation: "READ-UNCOMMITTED" }, "READ COMMITTED"],
     [{ autocommit: "0" }, "leave autocommit on"],
+    [{ deletes: 0 }, "no foreign_key_checks"],
+    [{ mode: "STRICT_TRANS_TABLES,EMPTY_STRING_IS_NULL" }, "EMPTY_STRING_IS_NULL"],
   ] as const) {
-    expect(await said({ ...fit, ...row })).toMatchObject({
+    expect(await said({ ...fit, ...given, ...row })).toMatchObject({
       code: "STORE_NOT_READY",
       message: expect.stringContaining(words),
     });
