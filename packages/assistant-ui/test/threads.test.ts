@@ -1,7 +1,7 @@
 import { inMemoryStore } from "@turnkeep/core";
 import { expect, test } from "vitest";
 import { chatThreads } from "../src/index.ts";
-import { gate } from "./models.ts";
+import { gate, slowly } from "./models.ts";
 import { nextTurns, until } from "./page.ts";
 import { server } from "./world.ts";
 
@@ -122,6 +122,39 @@ test.each([
   const texts = [];
   for await (const chunk of title) if (chunk.type === "text-delta") texts.push(chunk.textDelta);
   expect(texts).toEqual(expected);
+});
+
+test("a title is not waited for longer than an answer that is stopped", async () => {
+  const { reply, begun } = slowly("One, ", "two.");
+  const { options } = server([reply], { title: () => "About A" });
+  const { adapter, transport } = chatThreads(options("ann"));
+  const title = await adapter.generateTitle("thread-1", []);
+  const abort = new AbortController();
+  const chunks = await transport.sendMessages({
+    trigger: "submit-message",
+    chatId: "thread-1",
+    messageId: undefined,
+    messages: [{ id: "q", role: "user", parts: [{ type: "text", text: "A" }] }],
+    abortSignal: abort.signal,
+  });
+  await begun;
+  abort.abort();
+  await chunks.cancel();
+  const texts = [];
+  for await (const chunk of title) if (chunk.type === "text-delta") texts.push(chunk.textDelta);
+  expect(texts).toEqual(["About A"]);
+});
+
+test("a title is not waited for in a thread that was loaded", async () => {
+  const { page, memories } = server(["1"]);
+  const tab = await page();
+  await tab.ask("A");
+  const id = tab.threadId();
+  const other = await page();
+  await other.open(id);
+  await memories.get(id).update({ title: "Given since" });
+  await other.runtime.threads.mainItem.generateTitle();
+  await until(() => other.list()[0] === "Given since");
 });
 
 test("a question waits for the switch of a branch before it", async () => {

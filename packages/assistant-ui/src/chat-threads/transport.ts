@@ -10,7 +10,7 @@ type Chunks = ReadableStream<UIMessageChunk>;
 
 /** What is known of a chat in this page. */
 interface Known {
-  /** Over when its first answer is, or was refused. */
+  /** Over when its first answer is, or was refused or loaded. */
   readonly answered: Promise<void>;
   end(): void;
   /** The switch of a branch that is under way. */
@@ -41,7 +41,7 @@ export class Transport<M extends UIMessage> implements ThreadTransport<M> {
     const body = { ...options.body, parentId: messages.at(-2)?.id ?? null };
     try {
       const chunks = await this.#chats.sendMessages({ ...options, chatId, body });
-      return chunks.pipeThrough(this.#noting(chatId));
+      return this.#noting(chatId, chunks);
     } catch (error) {
       known.end();
       throw error;
@@ -51,7 +51,9 @@ export class Transport<M extends UIMessage> implements ThreadTransport<M> {
   async reconnectToStream(options: ReconnectOptions<M>): Promise<Chunks | null> {
     const chatId = this.#ids.remoteOf(options.chatId);
     const chunks = await this.#chats.reconnectToStream({ ...options, chatId });
-    return chunks?.pipeThrough(this.#noting(chatId)) ?? null;
+    if (chunks !== null) return this.#noting(chatId, chunks);
+    this.#of(chatId).end();
+    return null;
   }
 
   getResumableAdapter(): { readonly resumeApi: string; readonly storage: ResumableAnswers } {
@@ -69,13 +71,15 @@ export class Transport<M extends UIMessage> implements ThreadTransport<M> {
     this.#noteMessages(chatId, said);
     const head = said.find(({ id }) => id === headId);
     if (isStreaming(head)) this.#streaming.set(threadId, head.id);
+    // This page need not ask for its first answer.
+    else this.#of(chatId).end();
   }
 
   #noteMessages(chatId: string, messages: readonly UIMessage[]): void {
     for (const { id } of messages) this.#chatOf.set(id, chatId);
   }
 
-  /** Waits for the end of the first answer that this page has asked for in a chat. */
+  /** Waits for the end of the first answer that this page shows being made in a chat, if it was not loaded whole. */
   answered(chatId: string): Promise<void> {
     return this.#of(chatId).answered;
   }
@@ -102,15 +106,30 @@ export class Transport<M extends UIMessage> implements ThreadTransport<M> {
     return made;
   }
 
-  #noting(chatId: string): TransformStream<UIMessageChunk, UIMessageChunk> {
+  /** An answer that was stopped, or breaks off, has ended too. */
+  #noting(chatId: string, chunks: Chunks): Chunks {
     const { end } = this.#of(chatId);
-    return new TransformStream({
-      transform: (chunk, controller) => {
-        if (chunk.type === "start" && chunk.messageId !== undefined)
-          this.#chatOf.set(chunk.messageId, chatId);
-        controller.enqueue(chunk);
+    const reader = chunks.getReader();
+    return new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            end();
+            return controller.close();
+          }
+          if (value.type === "start" && value.messageId !== undefined)
+            this.#chatOf.set(value.messageId, chatId);
+          controller.enqueue(value);
+        } catch (error) {
+          end();
+          controller.error(error);
+        }
       },
-      flush: end,
+      cancel(reason) {
+        end();
+        return reader.cancel(reason);
+      },
     });
   }
 }
