@@ -127,6 +127,23 @@ describe("what a long history costs", () => {
     },
   );
 
+  test("a listing and a sweep pass the keys of a long history by ever larger pages", async () => {
+    const { hooks, counts } = countedHooks();
+    const store = storeOfSegments(hooks, 1);
+    await withHistory(store, 2_000);
+    await seed(store, "é", 1);
+    const listing = await growth(counts, async () => {
+      const { memories } = await store.listMemories({});
+      expect(memories.map(({ memoryId }) => memoryId)).toEqual(["a", "é"]);
+    });
+    expect(listing).toMatchObject({ get: 2 });
+    expect(listing.list).toBeLessThan(10);
+    const sweeping = await growth(counts, async () => expect(await store.sweep()).toEqual({ removed: 0 }));
+    expect(sweeping.list).toBeLessThan(10);
+    // The memory, and what names its segments, once a page.
+    expect(sweeping.get).toBeLessThan(10 * 70);
+  });
+
   test("a memory with a window goes on where it was full before", async () => {
     const { hooks, counts } = countedHooks(64 * 1024);
     const store = keyValueStore({ ...hooks, maxMemoryBytes: 64 * 1024 });

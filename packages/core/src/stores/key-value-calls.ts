@@ -6,6 +6,9 @@ import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts
 /** How many keys a listing requests, and how many calls are under way at once. */
 const pageSize = 50;
 
+/** How many keys it requests at most behind a page that held no memory: thousands of segments may stand side by side. */
+const mostKeys = 1_000;
+
 /**
  * The hooks under one signal, for a memory or a segment of it. What they throw is told as a store's error, and what they
  * return is checked.
@@ -49,15 +52,19 @@ export function keyValueCalls<R extends {}>(
     async *ownersAfter(memoryId) {
       const { list } = options;
       if (list === undefined) return;
+      let limit = pageSize;
       for (let last = memoryId === undefined ? undefined : encode(memoryId); ; ) {
-        const page = { after: last, limit: pageSize };
+        const page = { after: last, limit };
         const keys = await run(() => list(page, call), signal);
         if (!isTexts(keys)) throw wrongAnswer("list", "an array of keys");
         const next = keys.at(-1);
         if (next === undefined) return;
         if (next === last) throw wrongAnswer("list", `keys that come after ${show(last)}`);
         last = next;
-        yield keys.map(decode).filter((owner) => owner !== undefined);
+        const owners = keys.map(decode).filter((owner) => owner !== undefined);
+        const holdsMemory = owners.some(({ segment }) => segment === undefined);
+        limit = holdsMemory ? pageSize : Math.min(2 * limit, mostKeys);
+        yield owners;
       }
     },
 
