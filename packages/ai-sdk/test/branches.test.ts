@@ -313,6 +313,15 @@ test("an answer that was taken back, or whose process died, is not shown as in t
   expect(await response.text()).toMatch(/"messageMetadata":\{"status":"interrupted"\}.*"type":"abort"/s);
 });
 
+test("a question under the id of an answer that was taken back is refused, and no branch is switched", async () => {
+  const { ask, lines } = chat(["1", "2"]);
+  const { answer: a1 } = await ask(question("q1"), { parentId: null });
+  const { answer: a2 } = await ask(question("q1"), { parentId: null, seen: a1 });
+  const before = await lines();
+  expect((await ask(question(a1), { parentId: "q1", seen: a2 })).status).toBe(409);
+  expect(await lines()).toEqual(before);
+});
+
 test("what is no answer cannot be resumed, whatever it is named", async () => {
   const { memory, send, failures } = chat();
   await memory.add(entry(question("q1"), { id: "q1" }));

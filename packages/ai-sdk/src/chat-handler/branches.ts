@@ -2,7 +2,7 @@ import type { ChatMemory } from "@turnkeep/core";
 import type { UIMessage } from "ai";
 import { isSeen, newestOf, placeOf, standing } from "./places.ts";
 import type { Question } from "./posted.ts";
-import { goneOn, Refusal } from "./refusal.ts";
+import { goneOn, notAsked, Refusal } from "./refusal.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -21,6 +21,7 @@ export async function otherBranch(
   const { messages } = await memory.history({ ids });
   const shown = messages.find(({ id }) => id === question.id) ?? messages[0];
   if (shown?.state !== "superseded") return undefined;
+  if (shown.id === question.id && shown.message.role !== "user") throw notAsked;
   const newest = await newestOf(memory);
   if (newest === undefined || !isSeen(newest, seen)) throw new Refusal(409, goneOn);
   return { id: shown.id, newest: newest.message };

@@ -12,6 +12,8 @@ export class Refusal extends Error {
 
 export const goneOn = "The conversation has gone on. Load it again.";
 
+export const notAsked: Refusal = new Refusal(409, "Only questions can be asked again.");
+
 const conflict = new Refusal(409, goneOn);
 
 /** The same for what is not there and what is somebody else's, who asks learns nothing of it. */

@@ -5,7 +5,7 @@ import { followingOf, otherBranch, toBranch } from "./branches.ts";
 import { isStreaming, withStatus } from "./metadata.ts";
 import { isSeen, newestOf, type Place, placeOf } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
-import { goneOn, noSuchChat, Refusal } from "./refusal.ts";
+import { goneOn, noSuchChat, notAsked, Refusal } from "./refusal.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -76,7 +76,7 @@ function standingAt(place: Place, question: Question, seen: string | undefined):
  * take it back.
  */
 function checkTakenBack(place: Place, seen: string | undefined): void {
-  if (place.message.role !== "user") throw new Refusal(409, "Only questions can be asked again.");
+  if (place.message.role !== "user") throw notAsked;
   if (!place.isLastQuestion && !isSeen(place.newest, seen)) throw new Refusal(409, goneOn);
 }
 
