@@ -468,6 +468,19 @@ describe("what is left behind", () => {
     }
   });
 
+  test("a delete of which one call fails for a moment leaves nothing", async () => {
+    const hooks = mapHooks();
+    let calls = 0;
+    const remove: typeof hooks.delete = (...given) => {
+      if (++calls === 3) throw new Error("too many requests");
+      return hooks.delete(...given);
+    };
+    const store = storeOfSegments({ ...hooks, delete: remove }, 1);
+    await withHistory(store, 200);
+    await createChatMemory({ id: "a", store }).clear();
+    expect(hooks.values.size).toBe(0);
+  });
+
   test("an expired memory goes with its segments; one that has begun over it shows none of them", async () => {
     let time = 0;
     const hooks = mapHooks();

@@ -120,13 +120,19 @@ export async function allNames<R>(
   return new Set([...opened.names, ...opened.segments.map(({ name }) => name)]);
 }
 
-/** Deletes segments of a memory that no longer names them. */
+/**
+ * Deletes segments of a memory that no longer names them. Nobody who repeats the call finds their names again, so one that
+ * fails does not keep the others, and is tried again.
+ */
 export async function removeSegments<R>(
   calls: KeyValueCalls<R>,
   memoryId: string,
   names: Iterable<string>,
 ): Promise<void> {
-  await inPortions([...names], (segment) => calls.remove({ memoryId, segment }, undefined));
+  const remove = (segment: string) => calls.remove({ memoryId, segment }, undefined);
+  const failed: string[] = [];
+  await inPortions([...names], (segment) => remove(segment).catch(() => failed.push(segment)));
+  await inPortions(failed, remove);
 }
 
 /**
