@@ -481,6 +481,20 @@ describe("what is left behind", () => {
     expect(hooks.values.size).toBe(0);
   });
 
+  test("a delete whose answer is lost leaves nothing", async () => {
+    const hooks = mapHooks();
+    let lost = 0;
+    const remove: typeof hooks.delete = async (key, ...rest) => {
+      const answer = await hooks.delete(key, ...rest);
+      if (key === "a" && lost++ === 0) throw new Error("connection reset");
+      return answer;
+    };
+    const store = storeOfSegments({ ...hooks, delete: remove }, 1);
+    await withHistory(store, 5);
+    await createChatMemory({ id: "a", store }).clear();
+    expect([lost, hooks.values.size]).toEqual([1, 0]);
+  });
+
   test("an expired memory goes with its segments; one that has begun over it shows none of them", async () => {
     let time = 0;
     const hooks = mapHooks();

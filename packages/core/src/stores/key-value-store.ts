@@ -168,7 +168,12 @@ export function storeOfSegments<R extends {}>(
   ): Promise<boolean> {
     const record = readableRecord(memoryId, value);
     const names = record && (await allNames(calls, memoryId, record));
-    if (!(await calls.remove({ memoryId }, revision))) return false;
+    const removed = await calls.remove({ memoryId }, revision).catch(async (error: unknown) => {
+      // Whoever repeats it finds nothing that names the segments.
+      if ((await calls.get(memoryId)) !== undefined) throw error;
+      return true;
+    });
+    if (!removed) return false;
     await removeSegments(calls, memoryId, names ?? []);
     return true;
   }
