@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { importError, isTurnkeepError, onAbort, throwIfAborted } from "@turnkeep/core/store-kit";
 import { isFromServer } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
@@ -87,7 +88,7 @@ export async function onConnection<T>(
     connection.release();
     throwIfAborted(signal);
   }
-  const stop = signal && onAbort(signal, () => connection.destroy());
+  const stop = signal && onAbort(signal, () => cut(connection));
   let isFree = false;
   try {
     const answer = await use(runOn(connection), connection);
@@ -99,8 +100,18 @@ export async function onConnection<T>(
   } finally {
     stop?.();
     if (isFree && !signal?.aborted) connection.release();
-    else connection.destroy();
+    else cut(connection);
   }
+}
+
+/**
+ * The driver itself only says goodbye: its socket, and with it the process, would stay until the server has said so too, which
+ * waits for a lock, or is frozen.
+ */
+function cut(connection: MariaDbConnection): void {
+  connection.destroy();
+  const { connection: inner } = connection as { readonly connection?: { readonly stream?: Socket } };
+  inner?.stream?.destroy();
 }
 
 /** All or nothing, on one connection: what `work` throws undoes what it did. */
@@ -119,7 +130,7 @@ export function transact<T>(
         return answer;
       } catch (cause) {
         // A lock that was waited for too long undoes its statement alone: the rest would be committed with what comes next.
-        await connection.rollback().catch(() => connection.destroy());
+        await connection.rollback().catch(() => cut(connection));
         throw cause;
       }
     },

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import mysql from "mysql2";
 import { createPool, type Pool, type PoolOptions } from "mysql2/promise";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -60,7 +61,8 @@ async function hold(memoryId: string): Promise<() => Promise<void>> {
 async function untilSomebodyWaits(): Promise<void> {
   const waiting =
     "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%for update'";
-  await expect.poll(() => rowsOf(database.pool, waiting), { timeout: 20_000 }).not.toEqual([]);
+  // The server looks anew only if nobody has asked within 100 ms.
+  await expect.poll(() => rowsOf(database.pool, waiting), { timeout: 20_000, interval: 250 }).not.toEqual([]);
 }
 
 const refused = { url: "mysql://app:s3cret@127.0.0.1:1/chat" };
@@ -225,6 +227,23 @@ test("a signal that fires while a lock is waited for ends the call, and the lock
   const next = update(begin.version, 3, { append: [message(2)] });
   await store.updateMessages("waits", next);
   expect((await store.getMessages("waits")).version).toBe(next.version);
+});
+
+test("a call that was given up does not keep the process, whatever the server does", async () => {
+  await shared.updateMessages("kept", update(null, 1));
+  await hold("kept");
+  const client = openPool();
+  const sockets: Socket[] = [];
+  client.on("connection", (connection) => {
+    sockets.push((connection as unknown as { stream: Socket }).stream);
+  });
+  const controller = new AbortController();
+  const sent = open({ client }).updateMessages("kept", update("v", 1), { signal: controller.signal });
+  sent.catch(() => {});
+  await untilSomebodyWaits();
+  controller.abort();
+  await expect(sent).rejects.toMatchObject({ code: "ABORTED" });
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
 });
 
 test("a signal that has fired sends nothing", async () => {
