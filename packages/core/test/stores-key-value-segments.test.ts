@@ -495,6 +495,21 @@ describe("what is left behind", () => {
     expect([lost, hooks.values.size]).toEqual([1, 0]);
   });
 
+  test("a message that is removed from history is gone although the answer is lost", async () => {
+    const hooks = mapHooks();
+    let lost = 0;
+    const compareAndSet: typeof hooks.compareAndSet = async (key, ...rest) => {
+      const answer = await hooks.compareAndSet(key, ...rest);
+      if (key === "a" && lost++ === 0) throw new Error("connection reset");
+      return answer;
+    };
+    const version = await withHistory(storeOfSegments(hooks, 1), 5);
+    const store = storeOfSegments({ ...hooks, compareAndSet }, 1);
+    await store.updateMessages("a", update(version, { nextSeq: 6, move: moveAll([2], "removed") }));
+    expect(lost).toBe(1);
+    expect([...hooks.values.values()].join("")).not.toContain('"m2"');
+  });
+
   test("an expired memory goes with its segments; one that has begun over it shows none of them", async () => {
     let time = 0;
     const hooks = mapHooks();

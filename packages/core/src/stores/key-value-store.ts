@@ -245,8 +245,13 @@ export function storeOfSegments<R extends {}>(
       const written = await inPortions([...texts], write);
       if (!written.every(Boolean)) return false;
     }
-    const done = await calls.set({ memoryId }, value, entry?.revision);
-    if (done) await removeSegments(calls, memoryId, opened?.names ?? []);
+    const replaced = opened?.names ?? [];
+    const done = await calls.set({ memoryId }, value, entry?.revision).catch(async (error: unknown) => {
+      // Whoever repeats it finds it in place, and nothing that names what it has replaced.
+      if (replaced.length > 0 && (await read(calls, memoryId))?.version === update.version) return true;
+      throw error;
+    });
+    if (done) await removeSegments(calls, memoryId, replaced);
     else await sweepSegments(calls, memoryId, [...texts.keys()]);
     return done;
   }
