@@ -7,5 +7,6 @@ export {
   type ChatThreads,
   type ChatThreadsOptions,
   chatThreads,
+  type ResumableAnswers,
   type ThreadTransport,
 } from "./chat-threads.ts";

@@ -119,7 +119,7 @@ redis.call('ZADD', states, 'XX', 0, '')
 redis.call('ZREM', states, '')
 redis.call('HDEL', head, '')`;
 // While its slot moves, a server refuses a script in its middle that comes back to a key which the script itself has emptied. So
-// no key is emptied before its last command.
+// no key is emptied before its last command. Behind whatever its user may have no permission for, as nothing takes it back.
 const hold = `
 redis.call('HSET', ids, '', '')
 redis.call('HSET', messages, '', '')
@@ -336,9 +336,9 @@ for at = listAt, appendedAt - 1, 4 do
   if isOther and redis.call('HGET', ids, id) ~= seq then return 'disagrees' end
 end
 ${mayMove}
-${hold}
 ${writeHead}
 ${noteActivity}
+${hold}
 for at = listAt, appendedAt - 1, 4 do
   local seq, _, id, record = unpack(ARGV, at, at + 3)
   local state = becomes[seq]
