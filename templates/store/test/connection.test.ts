@@ -57,12 +57,17 @@ async function hold(memoryId: string): Promise<() => Promise<void>> {
   return release;
 }
 
-/** Waits until a statement on the memory's row waits for its lock. */
+/**
+ * Waits until a statement on the memory's row waits for its lock. The server's list of transactions is as old as the last
+ * question for it, until nobody has asked for a tenth of a second, and may name one of an earlier test: so the statement must
+ * also run at this moment.
+ */
 async function untilSomebodyWaits(): Promise<void> {
-  const waiting =
-    "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT' and trx_query like '%for update'";
-  // The server looks anew only if nobody has asked within 100 ms.
-  await expect.poll(() => rowsOf(database.pool, waiting), { timeout: 20_000, interval: 250 }).not.toEqual([]);
+  const waiting = `
+    select 1 from information_schema.innodb_trx t
+    join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+    where t.trx_state = 'LOCK WAIT' and p.info like '%for update'`;
+  await expect.poll(() => rowsOf(database.pool, waiting), { interval: 250, timeout: 20_000 }).not.toEqual([]);
 }
 
 const refused = { url: "mysql://app:s3cret@127.0.0.1:1/chat" };
