@@ -36,7 +36,13 @@ function publicManifest(name: string, more: Json = {}): Json {
   };
 }
 
-const scripts = { check: "tsc -p tsconfig.json", test: "vitest run" };
+const scripts = { test: "vitest run" };
+
+/** The types of all packages. */
+export const oneProgram = {
+  include: ["packages/*/src", "packages/*/test", "tooling/*/src", "tooling/*/test"],
+  exclude: [] as string[],
+};
 const core = { "@turnkeep/core": "workspace:^" };
 const tests = { vitest: "catalog:" };
 
@@ -61,6 +67,7 @@ export function soundTree(): Record<string, string | Json> {
     ),
     "docs/stores.json": stores,
     "vitest.shared.ts": "export const shared = {};\n",
+    "tsconfig.json": oneProgram,
     "packages/core/package.json": publicManifest("@turnkeep/core", { devDependencies: tests }),
     "packages/core/README.md":
       "# Core\n\n[The sources](src/index.ts), [all](../../README.md) and [below](#to-begin).\n\n## To `begin`\n",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Stores, storesTable, withTable } from "../src/documents/stores-table.mjs";
 import { rules } from "../src/structure/index.mjs";
-import { breachesOf, soundTree } from "./fixture.ts";
+import { breachesOf, oneProgram, soundTree } from "./fixture.ts";
 
 type Tree = ReturnType<typeof soundTree>;
 type Change = (tree: Tree) => void;
@@ -242,17 +242,21 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     "packagesAreChecked",
     "a package without tests",
     manifest("packages/core", (core) => {
-      core.scripts = { check: "tsc -p tsconfig.json" };
+      core.scripts = {};
     }),
     /packages\/core\/package\.json has no script "test" that begins with vitest/,
   ],
   [
     "packagesAreChecked",
-    "a private package without a type check",
-    manifest("tooling/servers", (servers) => {
-      servers.scripts = { test: "vitest run" };
-    }),
-    /tooling\/servers\/package\.json has no script "check" that begins with tsc/,
+    "a private package whose types nobody checks",
+    write("tsconfig.json", JSON.stringify({ ...oneProgram, exclude: ["tooling/servers"] })),
+    /tooling\/servers is not in tsconfig\.json, and its package\.json has no script "check" that begins with tsc/,
+  ],
+  [
+    "packagesAreChecked",
+    "a package in a folder that the one program does not know",
+    write("tsconfig.json", JSON.stringify({ ...oneProgram, include: ["packages/*/src", "packages/*/test"] })),
+    /tooling\/servers is not in tsconfig\.json/,
   ],
   [
     "publicPackagesAreComplete",

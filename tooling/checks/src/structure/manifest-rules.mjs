@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { pageOf, publicPackages } from "./tree.mjs";
 
@@ -76,21 +77,29 @@ function complaintsOf(packages, check) {
 }
 
 /**
- * Every package of the workspace has tests and a type check: without these scripts it would be passed over in silence.
+ * Every package of the workspace has tests, and its types are checked: by the program of the top, or by a script of
+ * its own. Without either it would be passed over in silence.
  *
  * @type {import("./tree.mjs").Rule}
  */
 export function packagesAreChecked(tree) {
-  return tree.packages.flatMap(({ folder, manifest }) =>
+  const { include, exclude } = JSON.parse(tree.read("tsconfig.json"));
+  /** @param {string} folder */
+  const inOneProgram = (folder) =>
+    !exclude.includes(folder) &&
+    ["src", "test"].every((part) =>
+      [`${folder}/${part}`, `${dirname(folder)}/*/${part}`].some((glob) => include.includes(glob)),
+    );
+  return complaintsOf(tree.packages, ({ folder, manifest: { scripts } }) => [
     [
-      ["test", "vitest"],
-      ["check", "tsc"],
-    ].flatMap(([script = "", program = ""]) =>
-      manifest.scripts?.[script]?.startsWith(program)
-        ? []
-        : [`${folder}/package.json has no script "${script}" that begins with ${program}.`],
-    ),
-  );
+      scripts?.test?.startsWith("vitest"),
+      `${folder}/package.json has no script "test" that begins with vitest.`,
+    ],
+    [
+      inOneProgram(folder) || scripts?.check?.startsWith("tsc"),
+      `${folder} is not in tsconfig.json, and its package.json has no script "check" that begins with tsc.`,
+    ],
+  ]);
 }
 
 /**
