@@ -123,6 +123,6 @@ test.each([
       const { messages: said } = await memory.history({ limit: 1000 });
       expect(new Set(said.map(({ id }) => id)).size).toBe(said.length);
     });
-    await fc.assert(property, { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 500) });
+    await fc.assert(property, { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 150) });
   },
 );
