@@ -50,6 +50,7 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
  * port("port", 5432); // "5432" would be: port must be a port; it is "5432".
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function such<Value>(expected: string, holds: (value: unknown) => boolean): Check<Value> {
   return (name, value) => {
     if (!holds(value)) throw wrongOption(name, value, expected);
@@ -66,6 +67,7 @@ export function such<Value>(expected: string, holds: (value: unknown) => boolean
  * const fields = { shards: integer(1), retries: optional(integer(0), 3) };
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function integer(least: 0 | 1): Check<number> {
   return (name, value) => {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
@@ -83,6 +85,7 @@ export function integer(least: 0 | 1): Check<number> {
  * const fields = { order: oneOf("ascending", "descending"), strict: optional(oneOf(true, false), false) };
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function oneOf<Choice extends string | boolean>(...choices: readonly Choice[]): Check<Choice> {
   const words = choices.map((choice) => JSON.stringify(choice));
   return such(listed(words, "or"), (value) => choices.includes(value as Choice));
@@ -104,6 +107,7 @@ export const callback: Check<never> = such("a function", (value) => typeof value
 export const elsewhere: Check<never> = () => {};
 
 /** A check whose errors have words of their own, such as that of an id. */
+/* @__NO_SIDE_EFFECTS__ */
 export function worded<Value>(check: (value: Value) => void): Check<Value> {
   return (_, value) => check(value as Value);
 }

@@ -42,12 +42,16 @@ export type Taken<Options, Given> = {
  * const fields = { width: optional(integer(1), 3), height: optional(integer(1)), inner: optional() };
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function optional(): OptionalField<never, undefined>;
+/* @__NO_SIDE_EFFECTS__ */
 export function optional<Value>(check: Check<Value>): OptionalField<Value, undefined>;
+/* @__NO_SIDE_EFFECTS__ */
 export function optional<Value, Default>(
   check: Check<Value>,
   fallback: Default,
 ): OptionalField<Value, Default>;
+/* @__NO_SIDE_EFFECTS__ */
 export function optional<Value>(check: Check<Value> = elsewhere, fallback?: Value): OptionalField<Value> {
   return { check, fallback };
 }

@@ -41,6 +41,7 @@ export type OwnMembers<M> = Pick<MessageFormat<M>, "name" | "version" | "role" |
  * });
  * ```
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M> {
   const { check, ...members } = own;
   const after = <V extends Visitor>(message: M, visitor: V): V => {

@@ -9,30 +9,6 @@ import { inForce, sets } from "./model-message-settings.ts";
 import { visitModelMessage } from "./visit-model-message.ts";
 import { withMember } from "./visitor.ts";
 
-const format = derived<ModelMessageLike>(visitModelMessage, {
-  name: "model-message",
-  version: 1,
-  role: (message) => message.role,
-  interruptedResults(calls, text) {
-    if (calls.length === 0) return [];
-    const content = calls.map((call) => ({
-      type: "tool-result" as const,
-      toolCallId: call.id,
-      toolName: call.name,
-      output: { type: "error-text" as const, value: text },
-    }));
-    return [{ role: "tool", content } satisfies ModelMessage];
-  },
-  textMessage: (role, text) => ({ role, content: text }),
-  joined,
-  sets,
-  inForce,
-  check(message) {
-    const problem = modelMessageProblem(message);
-    if (problem !== undefined) throw new TurnkeepError("INVALID_MESSAGE", problem);
-  },
-});
-
 /**
  * The default format: messages in the shape of the AI SDK's `ModelMessage`. Unknown parts are kept as they are.
  *
@@ -47,16 +23,46 @@ const format = derived<ModelMessageLike>(visitModelMessage, {
  * modelMessageFormat.toolCalls(toolCall("call-1", "weather", { city: "Oslo" })); // [{ id: "call-1", name: "weather" }]
  * ```
  */
-export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
-  ...format,
-  without: (message, omission) =>
-    format.without(omission.reasoning === true ? unbound(message) : message, omission),
-};
+export const modelMessageFormat: MessageFormat<ModelMessageLike> = withoutBinding(
+  derived<ModelMessageLike>(visitModelMessage, {
+    name: "model-message",
+    version: 1,
+    role: (message) => message.role,
+    interruptedResults(calls, text) {
+      if (calls.length === 0) return [];
+      const content = calls.map((call) => ({
+        type: "tool-result" as const,
+        toolCallId: call.id,
+        toolName: call.name,
+        output: { type: "error-text" as const, value: text },
+      }));
+      return [{ role: "tool", content } satisfies ModelMessage];
+    },
+    textMessage: (role, text) => ({ role, content: text }),
+    joined,
+    sets,
+    inForce,
+    check(message) {
+      const problem = modelMessageProblem(message);
+      if (problem !== undefined) throw new TurnkeepError("INVALID_MESSAGE", problem);
+    },
+  }),
+);
+
+/** The same format, whose messages lose with their reasoning what binds them to it. */
+/* @__NO_SIDE_EFFECTS__ */
+function withoutBinding(format: MessageFormat<ModelMessageLike>): MessageFormat<ModelMessageLike> {
+  return {
+    ...format,
+    without: (message, omission) =>
+      format.without(omission.reasoning === true ? unbound(message) : message, omission),
+  };
+}
 
 /** See `MessageFormat.joined`. Members other than the content must be equal if both messages have them. */
 function joined(first: ModelMessageLike, second: ModelMessageLike): ModelMessageLike | undefined {
   if (first.role !== second.role || first.role === "system") return undefined;
-  if (format.isBoundary(first) || format.isBoundary(second)) return undefined;
+  if (modelMessageFormat.isBoundary(first) || modelMessageFormat.isBoundary(second)) return undefined;
   return joinedParts(first, second, "content", contentParts);
 }
 
@@ -78,7 +84,7 @@ function unbound(message: ModelMessageLike): ModelMessageLike {
   if (!parts.some(isReasoning)) return message;
   const isItem = (part: AnyPart): boolean => isReasoning(part) && itemOptions(part).length > 0;
   const calls = parts.some(isItem)
-    ? format.toolCalls(message).filter((call) => call.providerExecuted === true)
+    ? modelMessageFormat.toolCalls(message).filter((call) => call.providerExecuted === true)
     : [];
   const bound = new Set<unknown>(calls.map(({ id }) => id));
   const content = parts.filter((part) => !bound.has(part.toolCallId)).map(withoutItemId);

@@ -63,9 +63,11 @@ const otherFormats: readonly OtherFormat[] = [
   { format: "langchain4jFormat", entry: "langchain4j", owns: ({ type }) => javaTypes.has(type) },
 ];
 
-const ownersOfParts: ReadonlyMap<unknown, OtherFormat> = new Map(
-  otherFormats.flatMap((other) => (other.parts ?? []).map((type) => [type, other] as const)),
-);
+const ownersOfParts: ReadonlyMap<unknown, OtherFormat> = /* @__PURE__ */ byParts();
+
+function byParts(): ReadonlyMap<unknown, OtherFormat> {
+  return new Map(otherFormats.flatMap((other) => (other.parts ?? []).map((type) => [type, other] as const)));
+}
 
 function ownerOfParts(content: unknown): OtherFormat | undefined {
   if (!Array.isArray(content)) return undefined;

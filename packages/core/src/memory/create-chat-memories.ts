@@ -35,7 +35,7 @@ import {
 import { ownerMismatch } from "./owner.ts";
 import type { PrunedState } from "./prune.ts";
 import { Session } from "./session.ts";
-import { StoredChatMemory } from "./stored-chat-memory.ts";
+import { ToldChatMemory } from "./stored-chat-memory.ts";
 import { tellCalls } from "./told.ts";
 
 /**
@@ -57,7 +57,7 @@ export function createChatMemories<M extends AnyMessage>(
   options: ChatMemoriesOptions<NoInfer<M>> & OwnFormat<M>,
 ): ChatMemories<M>;
 export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): ChatMemories<M> {
-  return new StoredChatMemories(memoriesSettings(options));
+  return new ToldChatMemories(memoriesSettings(options));
 }
 
 const ownerFields = { owner: worded(checkOwner) } satisfies Fields<MemoryOwner>;
@@ -106,9 +106,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** For what concerns no memory, or one that is not loaded. */
   readonly #settings: MemorySettings<M>;
   /** By id and owner, least recently used first. */
-  readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
+  readonly #recent: Map<string, ToldChatMemory<M>> = new Map();
   /** Also holds memories that left `#recent` but are still referenced: two instances of one id would not keep order. */
-  readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
+  readonly #held: Map<string, WeakRef<ToldChatMemory<M>>> = new Map();
   /** `undefined` in runtimes without it (Cloudflare Workers before May 2025); then only `#recent` holds memories. */
   readonly #collected: FinalizationRegistry<string> | undefined =
     typeof FinalizationRegistry === "undefined"
@@ -134,7 +134,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return this.#memory(id, this.#ownerOf(id, options));
   }
 
-  #memory(id: string, owner: string | undefined): StoredChatMemory<M> {
+  #memory(id: string, owner: string | undefined): ToldChatMemory<M> {
     const key = JSON.stringify([id, owner]);
     const known = this.#recent.get(key) ?? this.#held.get(key)?.deref();
     const memory = known === undefined || known.closed ? this.#load(key, id, owner) : known;
@@ -211,8 +211,8 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return this.close();
   }
 
-  #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {
-    const memory = new StoredChatMemory({ ...this.#settings, memoryId: id, owner });
+  #load(key: string, id: string, owner: string | undefined): ToldChatMemory<M> {
+    const memory = new ToldChatMemory({ ...this.#settings, memoryId: id, owner });
     if (this.#collected !== undefined) {
       this.#held.set(key, new WeakRef(memory));
       this.#collected.register(memory, key);
@@ -242,4 +242,5 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 }
 
-tellCalls(StoredChatMemories.prototype, ["list", "fork", "erase", "assign", "prune"]);
+/** Memories whose errors name the memory and the call. */
+const ToldChatMemories = tellCalls(StoredChatMemories, ["list", "fork", "erase", "assign", "prune"]);

@@ -3,7 +3,7 @@ import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { AnyMessage } from "../message-format.ts";
 import { type DefaultFormat, type FormatOption, memorySettings, type OwnFormat } from "./options.ts";
-import { StoredChatMemory } from "./stored-chat-memory.ts";
+import { ToldChatMemory } from "./stored-chat-memory.ts";
 
 /**
  * Creates a chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process.
@@ -28,5 +28,5 @@ export function createChatMemory<M extends AnyMessage>(
   options: ChatMemoryOptions<NoInfer<M>> & OwnFormat<M>,
 ): ChatMemory<M>;
 export function createChatMemory<M>(options: ChatMemoryOptions<M> & FormatOption<M> = {}): ChatMemory<M> {
-  return new StoredChatMemory(memorySettings(options));
+  return new ToldChatMemory(memorySettings(options));
 }

@@ -41,8 +41,7 @@ import { versionsOf } from "./versions.ts";
 import { Views } from "./views.ts";
 import { Writer } from "./writer.ts";
 
-/** A memory over a store. */
-export class StoredChatMemory<M> implements ChatMemory<M> {
+class StoredChatMemory<M> implements ChatMemory<M> {
   readonly id: string;
   readonly format: MessageFormat<M>;
   readonly #settings: MemorySettings<M>;
@@ -251,7 +250,10 @@ function baseOf(onConflict: RemovalOptions["onConflict"]): "looked" | undefined 
   return onConflict === "throw" ? "looked" : undefined;
 }
 
-tellCalls(StoredChatMemory.prototype, [
+export type ToldChatMemory<M> = StoredChatMemory<M>;
+
+/** A memory over a store, whose errors name it and the call. */
+export const ToldChatMemory: typeof StoredChatMemory = tellCalls(StoredChatMemory, [
   "add",
   "instruct",
   "put",

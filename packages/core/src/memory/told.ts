@@ -1,16 +1,18 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 
 /**
- * Makes every error of these methods name the memory and the call, and gives its stack the caller's frames: calls wait
- * for each other, so the engine has lost them. What another call has told stays as it is.
+ * Makes every error of these methods of a class name the memory and the call, and gives its stack the caller's frames:
+ * calls wait for each other, so the engine has lost them. What another call has told stays as it is. Answers the class, so
+ * that a bundle without it needs no such call.
  */
-export function tellCalls<Calls extends string>(
-  prototype: { readonly id?: string } & Record<Calls, (...args: never[]) => Promise<unknown>>,
-  calls: readonly Calls[],
-): void {
+/* @__NO_SIDE_EFFECTS__ */
+export function tellCalls<
+  Calls extends string,
+  Class extends { readonly prototype: { readonly id?: string } & Record<Calls, Told> },
+>(told: Class, calls: readonly Calls[]): Class {
   for (const call of calls) {
-    const work = prototype[call] as (...args: never[]) => Promise<unknown>;
-    Object.defineProperty(prototype, call, {
+    const work: Told = told.prototype[call];
+    Object.defineProperty(told.prototype, call, {
       configurable: true,
       writable: true,
       async value(this: { readonly id?: string }, ...args: never[]): Promise<unknown> {
@@ -23,7 +25,10 @@ export function tellCalls<Calls extends string>(
       },
     });
   }
+  return told;
 }
+
+type Told = (...args: never[]) => Promise<unknown>;
 
 function tell(error: TurnkeepError, memoryId: string | undefined, call: string, here: Error): void {
   const { details, stack } = error;

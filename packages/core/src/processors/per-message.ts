@@ -4,6 +4,7 @@ import { frozenCopy } from "./frozen-copy.ts";
 type PerObject = <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T) => T;
 
 /** Caches one value per object and format; caches nothing for `undefined`. */
+/* @__NO_SIDE_EFFECTS__ */
 export function perObject(): PerObject {
   const known = new WeakMap<object, WeakMap<object, { readonly made: unknown }>>();
   return <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T): T => {
