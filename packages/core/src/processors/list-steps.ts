@@ -2,6 +2,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { Step } from "../steps/step.ts";
+import type { MessageList } from "./message-list.ts";
 import { type Bond, type MessagePairs, Pairing } from "./pairs.ts";
 
 /**
@@ -91,6 +92,11 @@ export class ListSteps<M> {
     for (const [at, callAt] of this.early) if (at < before && this.placeOf(callAt) >= place) before = at;
     return before;
   }
+}
+
+/** The steps of a list. */
+export function listSteps<M>(list: MessageList<M>): ListSteps<M> {
+  return list.steps((format) => new ListSteps(format));
 }
 
 /** Takes the indices from `from` on out of an ascending list. */

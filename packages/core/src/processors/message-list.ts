@@ -1,5 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
-import { ListSteps } from "./list-steps.ts";
+import type { ListSteps } from "./list-steps.ts";
 
 /** Something that a processor knows of a list. It takes in what the list has grown by, whenever it is asked. */
 export interface ListState {
@@ -34,9 +34,9 @@ export class MessageList<M> {
     this.format = format;
   }
 
-  /** Its steps, which all processors share. */
-  get steps(): ListSteps<M> {
-    this.#steps ??= new ListSteps(this.format);
+  /** Its steps, which all processors share: see `listSteps`. Made by who needs them, as most memories need none. */
+  steps(make: (format: MessageFormat<M>) => ListSteps<M>): ListSteps<M> {
+    this.#steps ??= make(this.format);
     this.#steps.grow(this.messages);
     return this.#steps;
   }

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
+import { listSteps } from "./list-steps.ts";
 import { type ListState, listOf } from "./message-list.ts";
 import { copiesPerMessage, perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
@@ -31,14 +32,14 @@ export function stripper({ name, keepLastSteps, holds, binds = false, strip }: S
         return known(message, format, () => holds(message, format));
       };
       const { holding, bound, shown } = list.states(processor, () => ({
-        holding: keepLastSteps > 0 ? new StepsHolding(list.steps, isHolding) : undefined,
+        holding: keepLastSteps > 0 ? new StepsHolding(listSteps(list), isHolding) : undefined,
         bound:
           binds && format.answersInParts === true
             ? new BoundMessages(messages, format, isHolding)
             : undefined,
         shown: new Shown<M>(),
       }));
-      const steps = holding && list.steps;
+      const steps = holding && listSteps(list);
       if (holding?.grow() === true) shown.cut(0);
       bound?.grow();
       const border = holding?.newest(keepLastSteps) ?? messages.length;

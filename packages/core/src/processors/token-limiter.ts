@@ -5,6 +5,7 @@ import { countTokens } from "../steps/item-facts.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
+import { listSteps } from "./list-steps.ts";
 import { listOf } from "./message-list.ts";
 import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
@@ -77,7 +78,8 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     limitsView: true,
     process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       const list = listOf(given, format);
-      const { messages, steps } = list;
+      const { messages } = list;
+      const steps = listSteps(list);
       const tokensOf = (message: M): number =>
         known(message, format, () => countTokens(message, counter, format));
       const { grouping } = list.states(processor, () => ({ grouping: new Grouping(steps, tokensOf) }));

@@ -4,7 +4,7 @@ import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { Item } from "../steps/item.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
-import type { ListSteps } from "./list-steps.ts";
+import { type ListSteps, listSteps } from "./list-steps.ts";
 import { listOf, type MessageList } from "./message-list.ts";
 import type { MessagePairs, PairedCall } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
@@ -79,7 +79,8 @@ export function toolCallFilter(options?: ToolCallFilterOptions): AnyProcessor {
     process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       if (names?.size === 0) return given;
       const list = listOf(given, format);
-      const { messages, steps } = list;
+      const { messages } = list;
+      const steps = listSteps(list);
       const inParts = format.answersInParts === true;
       const { calling, decided } = list.states(processor, () => {
         const decided = new Shown<M>();
@@ -168,7 +169,9 @@ interface Border {
 }
 
 /** The steps of the running turn; none if the model has answered. */
-function runningSteps<M>({ messages, steps, format }: MessageList<M>): Border {
+function runningSteps<M>(list: MessageList<M>): Border {
+  const { messages, format } = list;
+  const steps = listSteps(list);
   const question = steps.questions.at(-1) ?? -1;
   const newest = messages.at(-1);
   const isRunning = newest !== undefined && isWorkedOn(newest, steps.stepWith(messages.length - 1), format);
@@ -179,9 +182,9 @@ function runningSteps<M>({ messages, steps, format }: MessageList<M>): Border {
 }
 
 /** The newest `keep` steps with calls, rounded to the border's grid. */
-function newestSteps<M>({ messages, steps }: MessageList<M>, calling: StepsHolding<M>, keep: number): Border {
-  const from = calling.newest(keep) ?? messages.length;
-  return { from, decided: steps.before(from) };
+function newestSteps<M>(list: MessageList<M>, calling: StepsHolding<M>, keep: number): Border {
+  const from = calling.newest(keep) ?? list.messages.length;
+  return { from, decided: listSteps(list).before(from) };
 }
 
 function isWorkedOn<M>(newest: M, step: Step<M>, format: MessageFormat<M>): boolean {
