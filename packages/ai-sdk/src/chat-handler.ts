@@ -50,7 +50,9 @@ export interface ChatHandlerOptions<M extends UIMessage = UIMessage> {
   readonly settings?: ChatSettings | undefined;
   /**
    * The title of a chat that has none, asked once its first answer is stored, with that question and answer; shown in the
-   * list of chats. It may ask a model. 200 characters of it are kept, in the memory's `data`.
+   * list of chats. It may ask a model. 200 characters of it are kept, in the memory's `data`. An answer that was stopped or
+   * failed counts, with what came of it. If none comes of it (the process died, it throws, or answers a blank text), it is
+   * asked after the next answer, with what the model was shown.
    */
   readonly title?: ((messages: UIMessage[]) => string | Promise<string>) | undefined;
   /** Where the handler is mounted. Default: `/api/chat`, as in the SDK. */
@@ -180,7 +182,10 @@ class Handler {
       tools: agent?.tools ?? tools,
       run: agent === undefined ? (run) => this.#runModel(run) : (run) => runAgent(agent, run),
       onAnswer: async (memory, asked, answer) => {
-        if (title !== undefined) await giveTitle(memory, () => title([...asked.messages, answer]));
+        if (title === undefined) return;
+        // One that goes on once its calls were decided on is in what was asked already, as it was then.
+        const before = asked.messages.filter(({ id }) => id !== answer.id);
+        await giveTitle(memory, () => title([...before, answer]));
       },
       onError,
       waitUntil,

@@ -6,13 +6,13 @@ import {
   type WindowOptions,
 } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
-import { lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
+import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { chatTransport, type TurnkeepChatTransport } from "../src/client.ts";
 import { type ChatHandlerOptions, type ChatMessage, type ChatPage, chatHandler } from "../src/index.ts";
 import { Chat, gate, line } from "./browser.ts";
-import { callsTool, modelOf, type Reply, says, told } from "./models.ts";
+import { callsTool, modelOf, type Part, type Reply, says, told } from "./models.ts";
 
 type Memories = ChatMemories<UIMessage>;
 interface Settings extends Partial<ChatHandlerOptions> {
@@ -61,6 +61,12 @@ const storedLines = async (memories: Memories): Promise<string[]> => (await stor
 
 const statusOf = async (memories: Memories): Promise<unknown> =>
   ((await stored(memories)).at(-1) as ChatMessage).metadata?.status;
+
+/** What a process leaves that dies in its first answer. */
+const died: readonly UIMessage[] = [
+  { id: "q", role: "user", parts: [{ type: "text", text: "Count." }] },
+  { id: "a", role: "assistant", metadata: { status: "streaming" }, parts: [{ type: "text", text: "One, " }] },
+];
 
 const usage = { inputTokens: 40, outputTokens: 8, cachedInputTokens: 30 };
 
@@ -634,6 +640,96 @@ test("a title that fails is told, and the chat goes on without", async () => {
   expect(await storedLines(memories)).toEqual(["user: 1?", "assistant: Yes.", "user: 2?", "assistant: Yes."]);
   await until(() => failures.length === 2);
   expect(failures).toEqual([expect.objectContaining({ message: "no title" }), expect.anything()]);
+});
+
+test.each(["stopped", "failed", "thrown", "interrupted"] as const)(
+  "a chat whose first answer was cut off (%s) gets a title all the same, once",
+  async (how) => {
+    const { reply, begun } = slowly("One, ", "two.");
+    const breaking = (): AsyncGenerator<Part> =>
+      (async function* () {
+        yield { type: "text-start", id: "0" };
+        yield { type: "text-delta", id: "0", delta: "One, " };
+        throw new Error("The model is away.");
+      })();
+    const firsts = { stopped: [reply], failed: [breaking], thrown: [new Error("away")], interrupted: [] };
+    const { server } = world(...firsts[how], says("Yes?"), says("Three."));
+    const titled: string[][] = [];
+    const title = (messages: UIMessage[]): string => {
+      titled.push(messages.map(line));
+      return `Title ${titled.length}`;
+    };
+    const settings = { settings: { maxRetries: 0 }, title };
+    const { memories, tab } = server(settings);
+    const memory = memories.get("chat-1", { owner: "ann" });
+    const cut = ["user: Count.", how === "thrown" ? "assistant: " : "assistant: One, "];
+    if (how === "interrupted") await memory.add(...died);
+    else {
+      const chat = tab();
+      const asked = chat.sendMessage({ text: "Count." });
+      if (how === "stopped") {
+        await begun;
+        await until(() => chat.messages.map(line).at(-1) === "assistant: One, ");
+        await chat.stop();
+      }
+      await asked;
+      await until(async () => (await memory.data()) !== undefined);
+    }
+    // The process of an answer that was interrupted is no more: another one gives the title, with the next answer.
+    for (const text of ["Go on.", "And?"]) {
+      await server(settings)
+        .tab(await stored(memories))
+        .sendMessage({ text });
+      await until(async () => (await memory.data()) !== undefined);
+    }
+    const rest = how === "interrupted" ? ["user: Go on.", "assistant: Yes?"] : [];
+    expect(titled).toEqual([[...cut, ...rest]]);
+    expect(await memory.data()).toEqual({ title: "Title 1" });
+    expect(await storedLines(memories)).toHaveLength(6);
+  },
+);
+
+test("a title that is empty is none: the next answer gives one", async () => {
+  const { server, failures } = world(new Error("away"), says("Yes."), says("No."));
+  const titles = ["", " \n", "Fjords"];
+  let asked = 0;
+  const { memories, tab } = server({
+    settings: { maxRetries: 0, onError: () => undefined },
+    title: () => titles[asked++] as string,
+  });
+  const chat = tab();
+  for (const text of ["1?", "2?", "3?"]) {
+    const before = asked;
+    await chat.sendMessage({ text });
+    await until(() => asked > before);
+  }
+  const memory = memories.get("chat-1", { owner: "ann" });
+  await until(async () => (await memory.data()) !== undefined);
+  expect(await memory.data()).toEqual({ title: "Fjords" });
+  expect(failures).toEqual([]);
+});
+
+test("a title that is asked for once a call was decided on is of each message once", async () => {
+  const { server } = world(callsTool("book"), says("Booked."));
+  const asked: string[][] = [];
+  const { memories, tab } = server({
+    tools: { book: tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "Seat 7" }) },
+    title: (messages) => {
+      asked.push(messages.map(({ role }) => role));
+      return asked.length === 1 ? "" : "Trains";
+    },
+  });
+  const chat = tab();
+  await chat.sendMessage({ text: "Book it." });
+  await until(() => asked.length === 1);
+  const call = chat.lastMessage?.parts.find(isToolUIPart);
+  await chat.addToolApprovalResponse({ id: call?.approval?.id ?? "", approved: true });
+  const memory = memories.get("chat-1", { owner: "ann" });
+  await until(async () => (await memory.data()) !== undefined);
+  expect(asked).toEqual([
+    ["user", "assistant"],
+    ["user", "assistant"],
+  ]);
 });
 
 test("a history is read page by page", async () => {

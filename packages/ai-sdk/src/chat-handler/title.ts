@@ -9,13 +9,17 @@ export function titleIn(data: JsonValue | undefined): string | undefined {
   return isObject(data) && typeof data.title === "string" ? data.title : undefined;
 }
 
-/** Gives a chat a title if it has none. What else the application says of it stays; a chat that was deleted stays so. */
+/**
+ * Gives a chat a title if it has none; a blank one is none. What else the application says of it stays; a chat that was
+ * deleted stays so.
+ */
 export async function giveTitle(
   memory: ChatMemory<UIMessage>,
   titleOf: () => string | Promise<string>,
 ): Promise<void> {
   if (titleIn(await memory.data()) !== undefined) return;
   const title = [...(await titleOf())].slice(0, mostCharacters).join("");
+  if (title.trim() === "") return;
   await memory.update((before) => withTitle(before, title), { mustExist: true });
 }
 
