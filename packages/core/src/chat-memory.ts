@@ -168,7 +168,8 @@ export interface ChatMemory<M> {
   /**
    * Collects changes of any kind and commits them once, in their order: all or none, wherever the process dies, and no
    * reader sees the half. If `run` throws, nothing is written and its error is passed on. Other calls on the memory go on
-   * while `run` works.
+   * while `run` works. Messages added directly one after the other are as of one `add`, also to the window, which evicts
+   * once for them.
    *
    * Errors: those of the collected changes; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
    * {@link TransactionOptions.mustExist}; `CLOSED` for use after its end.

@@ -1,13 +1,14 @@
 import type { MemoryCallOptions, PutRules, RemoveRules } from "./memory-call-options.ts";
 import type { DataChange } from "./memory-data.ts";
 import type { Each, Entry } from "./memory-entry.ts";
-import type { HistoryMessage } from "./memory-history.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ViewOptions } from "./memory-view.ts";
 
 /**
  * What the function of a transaction works with. The changing calls mean what they mean on the memory, each after those
  * before it; nothing is written until the function has returned. Messages added directly one after the other are one
- * change.
+ * change, as by one `add`: the window evicts once for them, so if that makes room down to its `target`, other messages may
+ * leave than after an `add` for each.
  */
 export interface MemoryTransaction<M> {
   /**
@@ -36,4 +37,9 @@ export interface MemoryTransaction<M> {
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /** The live messages (see {@link ChatMemory.entries}), with what was collected so far. Errors: as `messages`. */
   entries(options?: MemoryCallOptions): Promise<HistoryMessage<M>[]>;
+  /**
+   * One page of what was said (see {@link ChatMemory.history}), with what was collected so far: after `restore`, the branch
+   * that it brings back. Errors: as `messages`, and `UNSUPPORTED` if the store keeps no history.
+   */
+  history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
 }

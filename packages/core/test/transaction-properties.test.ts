@@ -7,8 +7,10 @@ import {
   type ChatMemoryStore,
   createChatMemory,
   entry,
+  type HistoryMessage,
   inMemoryStore,
   isTurnkeepError,
+  type MemoryHistoryQuery,
   type MemoryTransaction,
   type ModelMessage,
   system,
@@ -198,6 +200,33 @@ async function viewOf(of: { messages(): Promise<unknown[]> }): Promise<unknown> 
   return (await failureOf(shown)) ?? shown;
 }
 
+/** All that was said, in pages of any size and either order, and what of it is asked for by its id. */
+async function saidIn(of: Pick<Memory, "history">): Promise<unknown> {
+  const queries: MemoryHistoryQuery[] = [
+    { branches: true },
+    { limit: 1, branches: true },
+    { limit: 3, order: "descending" },
+    { limit: 2, states: ["live", "evicted"] },
+    { limit: 1, states: ["superseded"], order: "descending", branches: true },
+  ];
+  const lists: unknown[][] = [];
+  for (const query of queries) {
+    const list: HistoryMessage<ModelMessage>[] = [];
+    for (let next = query; ; ) {
+      const { messages, hasMore } = await of.history(next);
+      expect(messages.length).toBeLessThanOrEqual(query.limit ?? 100);
+      list.push(...messages);
+      if (!hasMore) break;
+      const seq = messages.at(-1)?.seq;
+      next = query.order === "descending" ? { ...query, before: seq } : { ...query, after: seq };
+    }
+    lists.push(list);
+    const ids = list.map(({ id }) => id);
+    if (ids.length > 0) lists.push((await of.history({ ids, states: ["live"] })).messages);
+  }
+  return lists;
+}
+
 async function compare(alone: World, together: World): Promise<void> {
   expect(await together.stored()).toEqual(await alone.stored());
   for (const read of [together.memory, together.open()]) {
@@ -224,7 +253,8 @@ describe("a transaction of any changes", () => {
         const committed = together.memory.transaction(
           async (transaction) => {
             for (const each of changes) await make(transaction, each, together.ids);
-            if (reads) shown = [await viewOf(transaction), await transaction.entries()];
+            if (!reads) return;
+            shown = [await viewOf(transaction), await transaction.entries(), await saidIn(transaction)];
           },
           { onConflict: reads ? "throw" : undefined },
         );
@@ -235,7 +265,13 @@ describe("a transaction of any changes", () => {
         expect(together.updates).toBeLessThanOrEqual(1);
         if (wanted !== undefined) return;
         await compare(alone, together);
-        if (reads) expect(shown).toMatchObject([await viewOf(alone.memory), await together.memory.entries()]);
+        if (!reads) return;
+        const { memory } = together;
+        expect(shown).toMatchObject([
+          await viewOf(alone.memory),
+          await memory.entries(),
+          await saidIn(memory),
+        ]);
       },
     );
     await fc.assert(property, runs);

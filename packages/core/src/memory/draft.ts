@@ -7,7 +7,7 @@ import type { MemoryUpdate } from "../store-contract.ts";
 import { type BranchStart, encodeHead } from "./head.ts";
 import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
-import type { StoredRecord } from "./stored-records.ts";
+import type { StoredRecord } from "./outcomes.ts";
 import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
 

@@ -2,12 +2,12 @@ import { abortSignal } from "../abort.ts";
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
-import type { MemorySettings } from "../memory-settings.ts";
 import { oneOf } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
 import { decodeStored, type Item, messageOf, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
-import type { Call } from "./deadline.ts";
+import type { Reading } from "./attempt.ts";
+import { outcomesIn, withOutcomes } from "./outcomes.ts";
 import { type LostStarts, parentInTree } from "./tree.ts";
 
 const defaultLimit = 100;
@@ -35,24 +35,24 @@ export function takeQuery(
 }
 
 /**
- * One page of what was said, without derived messages; what each follows, if it is known what was `lost`. A record that
- * cannot be read does not count towards the limit, so that a page with more behind it always names a message to continue
- * from.
+ * One page of what was said, also by a draft, without derived messages; what each follows, if it is known what was `lost`.
+ * A record that cannot be read does not count towards the limit, so that a page with more behind it always names a message
+ * to continue from.
  */
 export async function readHistory<M>(
   query: HistoryQuery,
-  settings: MemorySettings<M>,
-  call: Call,
+  { settings, call, draft }: Pick<Reading<M>, "settings" | "call" | "draft">,
   lost?: LostStarts,
 ): Promise<MemoryHistoryPage<M>> {
   const { store, memoryId, reader } = settings;
+  const outcomes = outcomesIn(draft);
   const { limit = defaultLimit } = query;
   const messages: HistoryMessage<M>[] = [];
   const errors: TurnkeepError[] = [];
   let next: HistoryQuery = { ...query, limit };
   for (;;) {
     const page = await store.getHistory(memoryId, next, { signal: call.signal });
-    for (const stored of page.messages) {
+    for (const stored of withOutcomes(page, outcomes, next)) {
       try {
         const meta = parseMeta(stored.meta);
         if (meta.derived !== undefined) continue;
@@ -66,7 +66,9 @@ export async function readHistory<M>(
         errors.push(namingRecord(error, stored.id));
       }
     }
-    if (!page.hasMore || messages.length >= limit) return { messages, hasMore: page.hasMore, errors };
+    // What a draft brings comes beside what the store was asked for.
+    if (messages.length > limit) return { messages: messages.slice(0, limit), hasMore: true, errors };
+    if (!page.hasMore || messages.length === limit) return { messages, hasMore: page.hasMore, errors };
     next = { ...following(next, page.messages.at(-1)?.seq), limit: limit - messages.length };
   }
 }

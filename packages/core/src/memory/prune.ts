@@ -1,7 +1,8 @@
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
+import type { StoredRecord } from "./outcomes.ts";
 import type { Plan } from "./session.ts";
-import { findRecords, type StoredRecord, scanRecords } from "./stored-records.ts";
+import { findRecords, scanRecords } from "./stored-records.ts";
 
 /** What has left a view: it alone can be pruned. */
 export type PrunedState = Exclude<MessageState, "live">;

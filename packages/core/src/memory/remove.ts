@@ -3,7 +3,8 @@ import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { HistoryQuery, MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
-import { findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
+import type { StoredRecord } from "./outcomes.ts";
+import { findRecord, scanRecords } from "./stored-records.ts";
 import { Ancestry, leftBehind, nodeOf, parentOf } from "./tree.ts";
 
 /** The rest of a step is rarely far away: one page should hold it, and not much more. */

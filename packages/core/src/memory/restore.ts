@@ -7,8 +7,9 @@ import { withInstructions } from "../window/groups.ts";
 import { evict } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
+import type { StoredRecord } from "./outcomes.ts";
 import { coveredBy, readBegun, refill, stepsWith } from "./refill.ts";
-import { allRecords, findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
+import { allRecords, findRecord, scanRecords } from "./stored-records.ts";
 import { Ancestry, branchOf, nodeOf, type TreeNode } from "./tree.ts";
 
 /** Makes the branch of a superseded message the conversation, in place of what is there. */

@@ -188,11 +188,9 @@ class StoredChatMemory<M> implements ChatMemory<M> {
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
     const { signal, branches, ...asked } = takeQuery(query);
     return this.#session.run(signal, async (call) => {
-      if (branches) return readHistory(asked, this.#settings, call, (await this.#session.load(call)).lost);
-      const [page] = await Promise.all([
-        readHistory(asked, this.#settings, call),
-        this.#session.checkOwned(call),
-      ]);
+      const reading = { settings: this.#settings, call };
+      if (branches) return readHistory(asked, reading, (await this.#session.load(call)).lost);
+      const [page] = await Promise.all([readHistory(asked, reading), this.#session.checkOwned(call)]);
       return page;
     });
   }

@@ -1,13 +1,8 @@
-import type { HistoryPage, HistoryQuery, MessageState, StoredMessage } from "../store-contract.ts";
+import type { HistoryQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Reading } from "./attempt.ts";
 import { following } from "./history.ts";
-
-/** A message as the store keeps it, live or not, or as it will once the draft is committed. */
-export type StoredRecord = StoredMessage & { readonly state: MessageState };
-
-/** What becomes of a message. */
-export type Outcome = StoredMessage & { readonly state: MessageState | "removed" };
+import { matching, outcomesIn, type StoredRecord, withOutcomes } from "./outcomes.ts";
 
 /**
  * The message with that id, if it is in one of these states. Errors: `INVALID_OPTION` for anything but an id, such as a
@@ -36,7 +31,7 @@ export async function findRecords<M>(
   const { loaded, settings, call } = reading;
   const { store, memoryId } = settings;
   if (!store.capabilities.history) return [];
-  const outcomes = outcomesIn(reading);
+  const outcomes = outcomesIn(reading.draft);
   const wanted = new Set(ids);
   const records = matching(outcomes, { states }).filter(({ id }) => wanted.has(id));
   if (loaded.version === null) return records;
@@ -58,7 +53,7 @@ export async function scanRecords<M>(
 ): Promise<void> {
   const { store, memoryId } = reading.settings;
   if (!store.capabilities.history) return;
-  const outcomes = outcomesIn(reading);
+  const outcomes = outcomesIn(reading.draft);
   for (let next = query; ; ) {
     const page = await store.getHistory(memoryId, next, { signal: reading.call.signal });
     if (done(withOutcomes(page, outcomes, next)) || !page.hasMore) return;
@@ -74,38 +69,4 @@ export async function allRecords<M>(query: HistoryQuery, reading: Reading<M>): P
     return false;
   });
   return records;
-}
-
-/** By `seq`, what a draft has made of messages so far; the store does not know of it yet. */
-type Outcomes = ReadonlyMap<number, Outcome>;
-
-const none: Outcomes = new Map();
-
-function outcomesIn<M>({ draft }: Reading<M>): Outcomes {
-  return draft?.changed === true ? draft.parts.outcomes() : none;
-}
-
-function matching(
-  outcomes: Outcomes,
-  { states, after = 0, before = Number.POSITIVE_INFINITY }: HistoryQuery,
-): StoredRecord[] {
-  const isAsked = (outcome: Outcome): outcome is StoredRecord =>
-    outcome.state !== "removed" && (states?.includes(outcome.state) ?? true);
-  return [...outcomes.values()].filter(isAsked).filter(({ seq }) => seq > after && seq < before);
-}
-
-/** The page with what the draft makes of the messages between its bounds. */
-function withOutcomes(
-  { messages, hasMore }: HistoryPage,
-  outcomes: Outcomes,
-  query: HistoryQuery,
-): readonly StoredRecord[] {
-  if (outcomes.size === 0) return messages;
-  const isDescending = query.order === "descending";
-  const last = hasMore ? messages.at(-1)?.seq : undefined;
-  const end = isDescending ? { after: (last ?? 1) - 1 } : { before: (last ?? 0) + 1 };
-  const bounds = last === undefined ? query : { ...query, ...end };
-  const all = messages.filter(({ seq }) => !outcomes.has(seq));
-  all.push(...matching(outcomes, bounds));
-  return all.sort((a, b) => (isDescending ? b.seq - a.seq : a.seq - b.seq));
 }

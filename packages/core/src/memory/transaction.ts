@@ -9,7 +9,7 @@ import type { Reading } from "./attempt.ts";
 import { takeConflictOptions, takePutRules, takeRemoveRules, takeSignal } from "./call-options.ts";
 import { type Change, type Changes, inOrder } from "./changes.ts";
 import { Draft, type Prepared } from "./draft.ts";
-import { liveMessage } from "./history.ts";
+import { liveMessage, readHistory, takeQuery } from "./history.ts";
 import type { Base, Session } from "./session.ts";
 import type { Views } from "./views.ts";
 import type { Writer } from "./writer.ts";
@@ -117,6 +117,12 @@ class Collection<M> {
       },
       entries: async (options) =>
         this.#read(takeSignal("entries", options), ({ loaded }) => loaded.live.items.map(liveMessage)),
+      history: async (query = {}) => {
+        const { signal, branches, ...asked } = takeQuery(query);
+        return this.#read(signal, (reading) =>
+          readHistory(asked, reading, branches ? reading.loaded.lost : undefined),
+        );
+      },
     };
   }
 

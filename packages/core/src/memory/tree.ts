@@ -2,7 +2,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, type ItemMeta, readableMeta, readItem } from "../steps/item.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { BranchStart } from "./head.ts";
-import type { StoredRecord } from "./stored-records.ts";
+import type { StoredRecord } from "./outcomes.ts";
 
 /** A message as one of the tree that a conversation becomes by edits and regenerated answers. */
 export interface TreeNode<M> {

@@ -1,6 +1,6 @@
 import type { Item } from "../steps/item.ts";
 import type { MemoryUpdate, MessageState, StoredMessage } from "../store-contract.ts";
-import type { Outcome, StoredRecord } from "./stored-records.ts";
+import type { Outcome, StoredRecord } from "./outcomes.ts";
 
 /** Why messages leave memory for history. */
 export type EvictionReason = "window" | "compact" | "shrink";

@@ -4,7 +4,8 @@ import { messageOf } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Reading } from "./attempt.ts";
 import { notFound } from "./change.ts";
-import { allRecords, findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
+import type { StoredRecord } from "./outcomes.ts";
+import { allRecords, findRecord, scanRecords } from "./stored-records.ts";
 import { nodeOf, parentOf, type TreeNode } from "./tree.ts";
 
 /** The other messages that stood, or stand, in the place of this one, in the order in which they were said. */
