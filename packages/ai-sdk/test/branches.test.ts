@@ -94,6 +94,22 @@ test("a question behind a branch that was taken back makes that the conversation
   expect(failures).toEqual([]);
 });
 
+test("a question in the middle of another branch, which is longer than the window, takes back what follows there", async () => {
+  const { ask, lines, memory, prompts } = chat(["1", "2", "3", "4", "5"], { maxMessages: 2, unit: "turn" });
+  const { answer: a1 } = await ask(question("q1"), { parentId: null });
+  const { answer: a2 } = await ask(question("q2"), { parentId: a1, seen: a1 });
+  const { answer: a3 } = await ask(question("q3"), { parentId: a2, seen: a2 });
+  const { answer: a4 } = await ask(question("q4"), { parentId: null, seen: a3 });
+  const { messages: before } = await memory.history({ states: ["live", "evicted"] });
+  expect(before.map(({ message }) => line(message))).toEqual(["user: q4", "assistant: 4"]);
+  await ask(question("q5"), { parentId: a1, seen: a4 });
+  const { messages } = await memory.history({ states: ["live", "evicted"] });
+  const said = ["user: q1", "assistant: 1", "user: q5", "assistant: 5"];
+  expect(messages.map(({ message }) => line(message))).toEqual(said);
+  expect(await lines()).toEqual(said.slice(2));
+  expect(prompts.at(-1)).toHaveLength(1);
+});
+
 test("what a tab has not seen is neither taken back nor put back", async () => {
   const { ask, lines, memory } = chat(["1", "2", "3", "4"]);
   const { answer: a1 } = await ask(question("q1"), { parentId: null });

@@ -1,4 +1,10 @@
-import { type ChatMemory, type ChatMemoryStore, createChatMemory, inMemoryStore } from "@turnkeep/core";
+import {
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+} from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
@@ -45,6 +51,16 @@ function dying(store: ChatMemoryStore, dieAt: number): { store: ChatMemoryStore;
   return { store: { ...store, ...calls }, died };
 }
 
+/** Every version of the second question is of its own branch; the newest is the conversation. */
+async function branched(): Promise<{ store: ChatMemoryStore; seen: string }> {
+  const store = await begun();
+  const memory = open(store);
+  await memory.rewind("q2");
+  const answer: UIMessage = { id: "a3", role: "assistant", parts: [{ type: "text", text: "answer to q3" }] };
+  await memory.add(entry<UIMessage>(question("q3", "q3"), { id: "q3" }), entry(answer, { id: "a3" }));
+  return { store, seen: "a3" };
+}
+
 /** A conversation of two questions, both answered. */
 async function begun(): Promise<ChatMemoryStore> {
   const store = inMemoryStore();
@@ -89,4 +105,27 @@ describe("a process that dies at any step while it takes a question in", () => {
     }
     expect(left.size).toBe(2);
   });
+
+  test.each([
+    ["edited", question("q2", "edited"), "q1", again("edited")],
+    ["asked again", question("q2", "q2"), "q1", again("q2")],
+    ["new, behind its question", question("q4", "q4"), "q2", [...asked, "q4", ""]],
+  ])(
+    "of another branch that is %s leaves it there, or makes it the conversation",
+    async (_, message, parentId, wanted) => {
+      const left = new Set<string>();
+      for (let dieAt = 1; ; dieAt++) {
+        const { store, seen } = await branched();
+        const before = await shown(store);
+        const process = dying(store, dieAt);
+        const taken = ask(open(process.store), message, seen, parentId);
+        const isDead = (await Promise.race([taken, process.died])) === "died";
+        const now = await shown(store);
+        expect([before, wanted], `died at ${dieAt}`).toContainEqual(now);
+        left.add(now.join());
+        if (!isDead) break;
+      }
+      expect(left.size).toBe(2);
+    },
+  );
 });

@@ -1,7 +1,8 @@
-import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import type { ChatMemory, HistoryMessage, MemoryHistoryQuery } from "@turnkeep/core";
 import type { UIMessage } from "ai";
 
-type Memory = ChatMemory<UIMessage>;
+/** A memory, or a transaction of it with what that has changed so far. */
+export type Reader = Pick<ChatMemory<UIMessage>, "entries" | "history">;
 
 /** Messages that were not taken back. */
 export const standing = ["live", "evicted"] as const;
@@ -18,21 +19,32 @@ export interface Place {
   readonly newest: HistoryMessage<UIMessage>;
 }
 
-export async function placeOf(memory: Memory, messageId: string): Promise<Place | undefined> {
+export async function placeOf(reader: Reader, messageId: string): Promise<Place | undefined> {
   let newest: HistoryMessage<UIMessage> | undefined;
   let behind: string | undefined;
   let isLastQuestion = true;
-  for await (const page of memory.historyPages({ order: "descending", states: standing })) {
-    for (const said of page.messages) {
-      const { id, message } = said;
-      newest ??= said;
-      if (message.id === messageId || id === messageId)
-        return { id, message, behind, isLastQuestion, newest };
-      if (message.role === "user") isLastQuestion = false;
-      behind = id;
-    }
+  for await (const said of saidIn(reader, { order: "descending", states: standing })) {
+    const { id, message } = said;
+    newest ??= said;
+    if (message.id === messageId || id === messageId) return { id, message, behind, isLastQuestion, newest };
+    if (message.role === "user") isLastQuestion = false;
+    behind = id;
   }
   return undefined;
+}
+
+/** Everything that the query asks for, of all pages. */
+export async function* saidIn(
+  reader: Reader,
+  query: MemoryHistoryQuery,
+): AsyncGenerator<HistoryMessage<UIMessage>> {
+  const border = query.order === "descending" ? "before" : "after";
+  for (let next = query; ; ) {
+    const { messages, hasMore } = await reader.history(next);
+    yield* messages;
+    if (!hasMore) return;
+    next = { ...query, [border]: messages.at(-1)?.seq };
+  }
 }
 
 /** Whether the newest message is the one that a tab has seen last, by the id that it knows it by. */
@@ -44,17 +56,17 @@ export function isSeen({ id, message }: HistoryMessage<UIMessage>, seen: string 
  * A chat stays one when all that was said in it was deleted or taken back: the list has it. Errors: `NOT_FOUND` for one that is
  * not there, which the browser is told as of somebody else's.
  */
-export async function checkExists(memory: Memory): Promise<void> {
+export async function checkExists(memory: ChatMemory<UIMessage>): Promise<void> {
   await memory.anchor();
 }
 
 /** The newest message. It is live: a window evicts from the front. */
-export async function newestOf(memory: Memory): Promise<HistoryMessage<UIMessage> | undefined> {
-  return (await memory.entries()).at(-1);
+export async function newestOf(reader: Reader): Promise<HistoryMessage<UIMessage> | undefined> {
+  return (await reader.entries()).at(-1);
 }
 
 /** A message as it is stored now, by its id in the memory. The window may have moved past it. */
-export async function standingNow(memory: Memory, id: string): Promise<UIMessage | undefined> {
-  const { messages } = await memory.history({ ids: [id], states: standing });
+export async function standingNow(reader: Reader, id: string): Promise<UIMessage | undefined> {
+  const { messages } = await reader.history({ ids: [id], states: standing });
   return messages[0]?.message;
 }

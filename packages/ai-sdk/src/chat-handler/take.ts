@@ -1,9 +1,9 @@
 import { type ChatMemory, entry, equalContent } from "@turnkeep/core";
 import { despiteConflicts } from "@turnkeep/core/store-kit";
 import { isToolUIPart, safeValidateUIMessages, type ToolSet, type UIMessage } from "ai";
-import { followingOf, otherBranch, toBranch } from "./branches.ts";
+import { followingOf, otherBranch } from "./branches.ts";
 import { isStreaming, withStatus } from "./metadata.ts";
-import { isSeen, newestOf, type Place, placeOf } from "./places.ts";
+import { isSeen, newestOf, type Place, placeOf, type Reader } from "./places.ts";
 import type { Decisions, Question } from "./posted.ts";
 import { goneOn, noSuchChat, notAsked, Refusal } from "./refusal.ts";
 
@@ -50,18 +50,18 @@ interface Found {
  * Where neither is so, the history need not be read.
  */
 async function lookFor(
-  memory: Memory,
+  reader: Reader,
   question: Question,
   seen: string | undefined,
   parentId: string | null | undefined,
 ): Promise<Found> {
-  const { messages } = await memory.history({ ids: [question.id] });
+  const { messages } = await reader.history({ ids: [question.id] });
   const isKnown = messages.length > 0;
-  if (isKnown || (await memory.entries()).some(({ message }) => message.id === question.id)) {
-    const place = await placeOf(memory, question.id);
+  if (isKnown || (await reader.entries()).some(({ message }) => message.id === question.id)) {
+    const place = await placeOf(reader, question.id);
     if (place !== undefined) return { isKnown, ...standingAt(place, question, seen) };
   }
-  return { isKnown, stays: false, ...(await followingOf(memory, seen, parentId)) };
+  return { isKnown, stays: false, ...(await followingOf(reader, seen, parentId)) };
 }
 
 function standingAt(place: Place, question: Question, seen: string | undefined): Omit<Found, "isKnown"> {
@@ -83,16 +83,15 @@ function checkTakenBack(place: Place, seen: string | undefined): void {
 /**
  * Adds a question together with the place of its answer. Of one that stands here already, to be answered again or sent
  * twice, the answer is taken back in the same change; where it was edited, the question too. Where the tab shows another
- * branch, that is made the conversation before.
+ * branch, the same change makes that the conversation.
  */
-export async function ask(
+export function ask(
   memory: Memory,
   question: Question,
   seen: string | undefined,
   parentId?: string | null,
 ): Promise<Asked> {
-  const now = await toBranch(memory, question, seen, parentId);
-  return despiteConflicts(() => askOnce(memory, question, now, parentId));
+  return despiteConflicts(() => askOnce(memory, question, seen, parentId));
 }
 
 function askOnce(
@@ -104,7 +103,11 @@ function askOnce(
   const answer = withStatus({ id: crypto.randomUUID(), role: "assistant", parts: [] }, "streaming");
   return memory.transaction(
     async (transaction) => {
-      const { isKnown, stays, first } = await lookFor(memory, question, seen, parentId);
+      const other = await otherBranch(transaction, question, seen, parentId);
+      if (other !== undefined) transaction.restore(other.id);
+      // Who puts a branch back has seen it.
+      const newest = other === undefined ? seen : (await newestOf(transaction))?.id;
+      const { isKnown, stays, first } = await lookFor(transaction, question, newest, parentId);
       if (first !== undefined) transaction.rewind(first);
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
       const id = isKnown ? crypto.randomUUID() : question.id;
