@@ -65,3 +65,38 @@ it("adds nothing again that was taken back, but what is said in the same words",
   expect(added([question("One", "q1"), question("Two", "q2")], record)).toEqual([]);
   expect(added([question("One", "q1"), say("1")], record)).toEqual(["assistant: 1"]);
 });
+
+it("tells the calls of one turn from those of another that have the same ids", () => {
+  const turn = (name: string): ModelMessage[] => [question(name, name), call("c"), result("c", `of ${name}`)];
+  const [one, two] = [turn("q1"), turn("q2")];
+  // The browser's tool of the second turn has its result.
+  const waiting = recordOf([...one, say("1", "a1"), ...two.slice(0, 2)]);
+  expect(added([...one, say("1", "a1"), ...two], waiting)).toEqual(["(of q2)"]);
+  expect(added(two, waiting)).toEqual(["(of q2)"]);
+  expect(added(two.slice(2), waiting)).toEqual(["(of q2)"]);
+  // Nothing new, or all of a turn.
+  const whole = recordOf([...one, say("1", "a1"), ...two]);
+  expect(added([...one, say("1", "a1"), ...two], whole)).toEqual([]);
+  expect(added([...one, ...two, ...turn("q3")], whole)).toEqual(["user: q3", "assistant: [c]", "(of q3)"]);
+  expect(added([call("c"), result("c", "late")], recordOf([question("q1", "q1"), call("c")]))).toEqual([
+    "(late)",
+  ]);
+  // Another answer to the same question, where the one before had a result.
+  const [asked, ...answer] = one;
+  const again = recordOf([asked as ModelMessage, call("c")], answer);
+  const anew = [...again.slice(0, 1), ...again.slice(2), ...again.slice(1, 2)];
+  expect(added(one, anew)).toEqual(["(of q1)"]);
+});
+
+it("knows calls of the same ids by their messages, in whatever order they are given", () => {
+  const calls = (id: string): ModelMessage => ({ ...call("c"), id });
+  const record = recordOf([
+    question("q1", "q1"),
+    calls("a1"),
+    result("c"),
+    question("q2", "q2"),
+    calls("a2"),
+  ]);
+  expect(added([calls("a2"), result("c", "of a2")], record)).toEqual(["(of a2)"]);
+  expect(added([calls("a1"), result("c")], record)).toEqual([]);
+});

@@ -172,3 +172,50 @@ it("is nothing: the run goes on, with the call that was left open; a new questio
   expect(other.prompts()[0]?.[3]).toMatch(/interrupted/);
   expect(await recorded(asked)).not.toContain(other.prompts()[0]?.[3]);
 });
+
+it("is nothing, and nothing is left to do: the run is refused, so that no answer is doubled", async () => {
+  const memories = memoriesOf();
+  const failing = new Scripted({ text: "One, ", fails: new Error("away") });
+  await expect(ask(memories, "Count.", { adapter: failing })).rejects.toThrow("away");
+  // What was cut off goes on, once.
+  await ask(memories, [], { adapter: new Scripted(saying("two.")) });
+  const said = ["user: Count.", "assistant: One, ", "assistant: two."];
+  expect(await recorded(memories)).toEqual(said);
+  for (const given of [[], await record(memories), await page(memories)]) {
+    const adapter = new Scripted();
+    const again = await ask(memories, given, { adapter }).catch((error: unknown) => error);
+    expect(isTurnkeepError(again, "INVALID_OPTION")).toBe(true);
+    expect(again).toMatchObject({ message: expect.stringContaining('"chat-1" is answered') });
+    expect(adapter.requests).toEqual([]);
+  }
+  expect(await recorded(memories)).toEqual(said);
+  await ask(memories, "Go on.", { adapter: new Scripted(saying("Three.")) });
+  expect(await recorded(memories)).toHaveLength(5);
+});
+
+it("has calls with the ids of earlier turns: each result is of its own call", async () => {
+  const memories = memoriesOf();
+  let runs = 0;
+  const tools = [toolOf("first", () => `run ${++runs}`)];
+  for (const id of ["q1", "q2", "q3"]) {
+    const adapter = new Scripted({ calls: [["first", "call_0"]] }, saying(id));
+    await ask(memories, [...(await page(memories)), asking(id, id)], { adapter, tools });
+    expect(adapter.prompts().at(-1)?.at(-1)).toBe(`(run ${runs})`);
+  }
+  const turn = (n: number) => [`user: q${n}`, "assistant: [first]", `(run ${n})`, `assistant: q${n}`];
+  expect(await recorded(memories)).toEqual([1, 2, 3].flatMap(turn));
+});
+
+it.each(["", "x".repeat(257), "\ud800", "a\0b", 7])(
+  "is refused if a question's id names nothing (%j): nothing is asked and stored",
+  async (id) => {
+    const memories = memoriesOf();
+    const adapter = new Scripted();
+    const given = [question("Hello", "q1"), question("Well?", id as string)];
+    const asked = await ask(memories, given, { adapter }).catch((error: unknown) => error);
+    expect(isTurnkeepError(asked, "INVALID_OPTION")).toBe(true);
+    expect(asked).toMatchObject({ message: expect.stringContaining("The id of a question given to chat") });
+    expect(adapter.requests).toEqual([]);
+    expect(await recorded(memories)).toEqual([]);
+  },
+);

@@ -34,23 +34,56 @@ export function align(messages: readonly ModelMessage[], record: readonly Record
 
 /** Finds messages in the record in the order in which they are asked for: by what names them, else by their words. */
 function finder(record: readonly Recorded[]) {
-  const byKey = new Map<string, number>();
+  const byKey = new Map<string, number[]>();
   const byWords = new Map<string, number[]>();
+  const stored = new Calls();
   for (const [place, { message, state }] of record.entries()) {
-    for (const key of keysOf(message)) byKey.set(key, place);
+    for (const key of stored.keysOf(message)) append(byKey, key, place);
+    stored.note(message, place);
     if (state !== "superseded") append(byWords, wordsOf(message), place);
   }
   for (const places of byWords.values()) places.reverse();
+  const given = new Calls(stored);
   let next = 0;
+  /** Adapters may begin anew with the ids of calls in each turn: then the order decides, and the message's own id. */
+  const named = (keys: readonly string[]): number | undefined => {
+    const [places = [], sameIds = []] = keys
+      .map((key) => byKey.get(key))
+      .filter((found) => found !== undefined);
+    if (places.length < 2) return places[0];
+    const same = places.find((place) => sameIds.includes(place));
+    if (same !== undefined) return same;
+    const ahead = places.filter((place) => place >= next);
+    return ahead.find((place) => record[place]?.state !== "superseded") ?? ahead[0];
+  };
   return (message: ModelMessage, mayHaveWords: boolean): Recorded | undefined => {
-    const keys = keysOf(message);
-    const key = keys.find((key) => byKey.has(key));
+    const keys = given.keysOf(message);
     const places = byWords.get(wordsOf(message)) ?? [];
-    const isNamed = isQuestion(message) && keys.length > 0;
+    const isNamed = keys.length > 0 && (isQuestion(message) || keys.some((key) => byKey.has(key)));
     while ((places.at(-1) ?? next) < next) places.pop();
-    const place = key !== undefined ? byKey.get(key) : mayHaveWords && !isNamed ? places.at(-1) : undefined;
+    const place = named(keys) ?? (mayHaveWords && !isNamed ? places.at(-1) : undefined);
+    given.note(message, place);
     if (place === undefined) return undefined;
     next = Math.max(next, place + 1);
     return record[place];
   };
+}
+
+/** Where in the record the newest call with an id stands, of the messages so far: a result is of that one. */
+class Calls {
+  readonly #places: Map<string, number | undefined>;
+
+  constructor(before?: Calls) {
+    this.#places = new Map(before === undefined ? [] : before.#places);
+  }
+
+  note({ toolCalls = [] }: ModelMessage, place: number | undefined): void {
+    for (const { id } of toolCalls) this.#places.set(id, place);
+  }
+
+  keysOf(message: ModelMessage): readonly string[] {
+    const keys = keysOf(message);
+    if (message.role !== "tool") return keys;
+    return keys.map((key) => `${key} ${this.#places.get(message.toolCallId ?? "")}`);
+  }
 }

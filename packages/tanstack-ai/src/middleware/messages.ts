@@ -1,10 +1,18 @@
 import type { AfterToolCallInfo, ModelMessage } from "@tanstack/ai";
 import { normalizeToolResult } from "@tanstack/ai";
 import { equalContent } from "@turnkeep/core";
+import { nameText } from "@turnkeep/core/store-kit";
 import { tanstackFormat } from "../format.ts";
 
 export function isQuestion({ role }: ModelMessage): boolean {
   return role === "user";
+}
+
+const checkId = nameText({ maxBytes: 256, ifEmpty: "give each question an id of its own, or none" });
+
+/** A question is stored under its id, if it has one. Errors: `INVALID_OPTION` for one that can name nothing. */
+export function checkQuestion({ id }: ModelMessage): void {
+  if (id !== undefined) checkId("The id of a question given to chat", id);
 }
 
 /** Whether it comes of a run: an answer, or a tool's result. */
@@ -16,6 +24,17 @@ export function isSaidByModel({ role }: ModelMessage): boolean {
 export function isWhole(message: ModelMessage): boolean {
   const calls = tanstackFormat.toolCalls(message);
   return message.role === "assistant" && calls.every(({ providerExecuted }) => providerExecuted === true);
+}
+
+/** Why an answer is not whole. */
+export type CutOff = "stopped" | "failed";
+
+export function cutOffMark(status: CutOff): Pick<ModelMessage, "metadata"> {
+  return { metadata: { turnkeep: { status } } };
+}
+
+export function isCutOff({ metadata }: ModelMessage): boolean {
+  return (metadata?.turnkeep as { readonly status?: unknown } | undefined)?.status !== undefined;
 }
 
 /** What tells a message from others, the surest first: the call that it makes or answers, its id. */

@@ -1,7 +1,12 @@
 import type { ChatMiddlewareConfig, ChatMiddlewareContext, ModelMessage } from "@tanstack/ai";
 import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
+import { invalidOption, quoted } from "@turnkeep/core/store-kit";
 import { type Alignment, align } from "./alignment.ts";
 import {
+  type CutOff,
+  checkQuestion,
+  cutOffMark,
+  isCutOff,
   isPlaceholder,
   isQuestion,
   isSaidByModel,
@@ -12,9 +17,6 @@ import {
   wordsOf,
 } from "./messages.ts";
 import { type Recorded, recordOf } from "./record.ts";
-
-/** Why an answer is not whole. */
-type CutOff = "stopped" | "failed";
 
 type Step = Pick<ChatMiddlewareContext, "accumulatedContent" | "currentMessageId">;
 
@@ -46,9 +48,12 @@ export class Run {
   /** Stores what is new of the messages given, and answers the record, which is what the engine works with. */
   async begin(messages: readonly ModelMessage[]): Promise<ModelMessage[]> {
     const given = messages.filter((message) => !isPlaceholder(message));
+    given.filter(isQuestion).forEach(checkQuestion);
     const record = await recordOf(this.#memory);
     const { known, added } = align(given, record);
     const kept = record.filter(({ state }) => state !== "superseded");
+    const last = given.at(-1);
+    if (added.length === 0 && !(last && isQuestion(last))) this.#checkOpen(kept.at(-1)?.message);
     const question = given.findLast(isQuestion);
     const asked = question ? known.get(question) : kept.findLast(({ message }) => isQuestion(message));
     if (asked !== undefined) await this.#answer(asked.id);
@@ -57,6 +62,15 @@ export class Run {
     const ids = await this.#store(added);
     if (question && !asked) await this.#answer(ids[added.indexOf(question)] as string);
     return withoutOldCalls([...past, ...added], (result) => this.#known.add(result));
+  }
+
+  /** Without anything new, a run goes on. Asked after an answer that has ended, the model would give another behind it. */
+  #checkOpen(newest: ModelMessage | undefined): void {
+    if (newest === undefined || !isWhole(newest) || isCutOff(newest)) return;
+    throw invalidOption(
+      `Conversation ${quoted(this.#memory.id)} is answered, and chat was given nothing new. Read the answer from the ` +
+        "memory's history, or give the question again, to have another one in its place.",
+    );
   }
 
   /** A step begins: the model is about to be asked. */
@@ -104,7 +118,7 @@ export class Run {
 
   /** Keeps what was said of an answer that was cut off, without its calls, and marks it. */
   async cutOff(step: Step, status: CutOff): Promise<void> {
-    await this.#say(step, { metadata: { turnkeep: { status } } });
+    await this.#say(step, cutOffMark(status));
   }
 
   /** What the model is shown: copies, which it may write into. What others have put into the request alone stands last. */
