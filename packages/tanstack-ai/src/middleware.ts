@@ -36,8 +36,9 @@ type Gettable = { readonly get?: unknown } | null;
  *
  * List it first: then what other middleware does to a request stays. Make one for the application, not one a request.
  *
- * Errors of a run: `INVALID_OPTION`, also if it was given nothing new and the newest answer is whole, `OWNER_MISMATCH`, `WINDOW_OVERFLOW`, `NOT_FOUND` if the question was taken back or the
- * conversation deleted meanwhile, and those of a memory's calls.
+ * Errors of a run: `INVALID_OPTION`, also if it is given nothing new and the newest answer is whole, `OWNER_MISMATCH`,
+ * `WINDOW_OVERFLOW`, `NOT_FOUND` if the question was taken back or the conversation deleted meanwhile, and those of a
+ * memory's calls.
  *
  * @example
  * ```ts
