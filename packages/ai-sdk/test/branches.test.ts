@@ -1,5 +1,6 @@
 import { createChatMemories, entry, inMemoryStore, type WindowOptions } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { gate } from "@turnkeep/store-tests/gate";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { chatTransport } from "../src/client.ts";
@@ -273,27 +274,20 @@ test("an answer that ended between the page and its resumption is shown whole", 
     metadata: { status: "streaming" },
     parts: [{ type: "text", text: "One, ", state: "streaming" }],
   };
-  let goOn = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let begun = (): void => {};
-  const isBegun = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
+  const [begun, goesOn] = [gate(), gate()];
   const turn = memory.turn(async () => {
     await memory.add(question("q1"), entry(streaming, { id: "a1" }));
-    begun();
-    await ended;
+    begun.open();
+    await goesOn.opened;
     await memory.put("a1", {
       ...streaming,
       metadata: { status: "done" },
       parts: [{ type: "text", text: "One, two.", state: "done" }],
     });
   });
-  await isBegun;
+  await begun.opened;
   for (const load of [() => transport.tree("chat-1"), () => transport.history("chat-1")]) await load();
-  goOn();
+  goesOn.open();
   await turn;
   const chunks = [];
   const stream = await transport.reconnectToStream({ chatId: "chat-1" });
@@ -373,20 +367,17 @@ test("a question on another branch ends the answer that is being made", async ()
   const { answer: a1 } = await ask(question("q1"), { parentId: null });
   const streaming: UIMessage = { id: "a2", role: "assistant", metadata: { status: "streaming" }, parts: [] };
   let isStopped = false;
-  let begun = (): void => {};
-  const isBegun = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
+  const begun = gate();
   const turn = memory.turn(async ({ signal }) => {
     await memory.transaction((edit) => {
       edit.rewind("q1");
       edit.add(entry(question("q2"), { id: "q2" }), entry(streaming, { id: "a2" }));
     });
-    begun();
+    begun.open();
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     isStopped = true;
   });
-  await isBegun;
+  await begun.opened;
   await ask(question("q3"), { parentId: a1, seen: "a2" });
   await turn;
   expect(isStopped).toBe(true);

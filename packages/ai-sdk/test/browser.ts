@@ -22,15 +22,6 @@ export class Chat extends AbstractChat<UIMessage> {
   }
 }
 
-/** Something to wait for, which the test lets happen. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}
-
 /** A message as `role: text`, with the states of its calls. */
 export function line({ role, parts }: UIMessage): string {
   const words = parts.flatMap((part) =>

@@ -6,12 +6,13 @@ import {
   type WindowOptions,
 } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { gate } from "@turnkeep/store-tests/gate";
 import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { chatTransport, type TurnkeepChatTransport } from "../src/client.ts";
 import { type ChatHandlerOptions, type ChatMessage, type ChatPage, chatHandler } from "../src/index.ts";
-import { Chat, gate, line } from "./browser.ts";
+import { Chat, line } from "./browser.ts";
 import { callsTool, modelOf, type Part, type Reply, says, told } from "./models.ts";
 
 type Memories = ChatMemories<UIMessage>;

@@ -1,7 +1,7 @@
+import { gate } from "@turnkeep/store-tests/gate";
 import { APICallError, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { chatTransport } from "../src/client.ts";
-import { gate } from "./browser.ts";
 
 interface Sent {
   readonly method: string;

@@ -1,6 +1,6 @@
+import { gate } from "@turnkeep/store-tests/gate";
 import { isToolUIPart, type UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { gate } from "./browser.ts";
 import { type Process, statesOf, world } from "./world.ts";
 
 const { chat } = world();

@@ -1,8 +1,8 @@
 import { type ChatMemory, TurnkeepError } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import type { UIMessage } from "ai";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Keeper, keepEveryMs } from "../src/chat-handler/keeper.ts";
-import { gate } from "./browser.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

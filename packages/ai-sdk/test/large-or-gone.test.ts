@@ -1,6 +1,6 @@
 import type { TokenCounter } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { gate } from "./browser.ts";
 import { type Process, whereTo, world } from "./world.ts";
 
 /** A token per character. */

@@ -1,5 +1,5 @@
+import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
-import { gate } from "./browser.ts";
 import { type Process, whereTo, world } from "./world.ts";
 
 const { chat } = world();

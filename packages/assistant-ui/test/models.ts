@@ -1,3 +1,4 @@
+import { gate } from "@turnkeep/store-tests/gate";
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 
 type Stream = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"];
@@ -76,15 +77,6 @@ function told({ role, content }: Prompt[number]): string {
     return `<${part.type}>`;
   });
   return `${role}: ${words.join(" ")}`;
-}
-
-/** Something to wait for, which the test lets happen. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
 }
 
 /** A model whose answer has two parts, the second when it may. */

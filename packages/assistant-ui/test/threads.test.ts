@@ -1,7 +1,8 @@
 import { inMemoryStore } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { chatThreads } from "../src/index.ts";
-import { gate, slowly } from "./models.ts";
+import { slowly } from "./models.ts";
 import { nextTurns, until } from "./page.ts";
 import { server } from "./world.ts";
 
