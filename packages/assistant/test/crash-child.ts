@@ -81,5 +81,4 @@ const { text } = await (task.isApproved ? approve : ask)({
   onAnswer: () => writeFileSync(clientPath, JSON.stringify(client), { flush: true }),
 });
 const report: ChildReport = { before, after: await lookAt(store), text, requests };
-writeFileSync(join(task.folder, "report.json"), JSON.stringify(report));
-process.exit(0);
+process.stdout.write(JSON.stringify(report), () => process.exit(0));

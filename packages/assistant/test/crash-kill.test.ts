@@ -1,50 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { build } from "tsdown";
+import { bundled, resultOf } from "@turnkeep/store-tests/processes";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ChildReport, ChildTask } from "./crash-child.ts";
 import { refusals, unpaired } from "./crash-turn.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+/** From the sources that the tests run. */
+const child = bundled(new URL("crash-child.ts", import.meta.url), { external: [/^@electric-sql\//] });
 
-/** The child, from the sources that the tests run; it lies one folder below the package, as `dist` does. */
-beforeAll(() =>
-  build({
-    cwd: root,
-    config: false,
-    entry: { "crash-child": "test/crash-child.ts" },
-    outDir: ".cache",
-    format: "esm",
-    platform: "node",
-    fixedExtension: false,
-    target: "node20.19",
-    dts: false,
-    logLevel: "error",
-    noExternal: [/^@turnkeep\//],
-    external: [/^@electric-sql\//],
-    inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
-  }),
-);
-
-/** How a process ended: `SIGKILL`, or `ok`. */
-async function run(task: ChildTask): Promise<string> {
-  const child = spawn(process.execPath, [join(root, ".cache/crash-child.js"), JSON.stringify(task)], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let printed = "";
-  child.stderr.on("data", (chunk) => {
-    printed += chunk;
-  });
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-  if (code !== null && code !== 0) throw new Error(printed);
-  return signal ?? "ok";
-}
+/** What a process tells at its end, or that it was killed. */
+const run = async (task: ChildTask): Promise<ChildReport | "SIGKILL"> => resultOf(await child, task);
 
 /** A database with its tables, made once: to make one takes longer than all that is tested. */
 const template = mkdtempSync(join(tmpdir(), "turnkeep-crash-template-"));
@@ -60,11 +28,9 @@ async function killedAt(task: Omit<ChildTask, "folder">): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), "turnkeep-crash-"));
   try {
     if (task.kind === "pglite") cpSync(template, join(folder, "database"), { recursive: true });
-    const end = await run({ ...task, folder });
-    if (end === "ok") return false;
-    expect(end).toBe("SIGKILL");
-    expect(await run({ ...task, folder, dieAt: 0 })).toBe("ok");
-    const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as ChildReport;
+    if ((await run({ ...task, folder })) !== "SIGKILL") return false;
+    const report = await run({ ...task, folder, dieAt: 0 });
+    if (report === "SIGKILL") throw new Error("The process that goes on was killed.");
     const { before, after, text, requests } = report;
     const at = `killed at ${task.dieAt}`;
     expect(text, at).toBe("Done.");

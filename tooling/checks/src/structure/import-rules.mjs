@@ -279,7 +279,7 @@ function arrows(name) {
   if (name === "conformance") return { src: ["core"], test: ["servers"] };
   if (name === "assistant") {
     const stores = ["store-dynamo", "store-mongo", "store-postgres", "store-redis"];
-    return { src: ["core"], test: ["formats", "model-servers", "servers", ...stores] };
+    return { src: ["core"], test: ["formats", "model-servers", "servers", "store-tests", ...stores] };
   }
   if (name === "formats") return { src: ["core"], test: ["conformance"] };
   if (name === "tokens") return { src: ["core"], test: [] };
