@@ -1,4 +1,5 @@
 import type { ModelMessage } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { describe, expect, test } from "vitest";
 import type { ChatResult, Tools } from "../src/index.ts";
 import { asking, conversation, decided, decision, id, outputsOf } from "./approval-support.ts";
@@ -11,16 +12,13 @@ function slow(needsApproval: boolean): {
   readonly end: () => void;
 } {
   const begun: string[] = [];
-  let end = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const ended = gate();
   const execute = async (_: unknown, { toolCallId }: { readonly toolCallId: string }): Promise<string> => {
     begun.push(toolCallId);
-    await ended;
+    await ended.opened;
     return `result of ${toolCallId}`;
   };
-  return { tool: { inputSchema: {}, needsApproval, execute }, begun, end: () => end() };
+  return { tool: { inputSchema: {}, needsApproval, execute }, begun, end: ended.open };
 }
 
 /** The error that says that the result of this call is awaited. */

@@ -5,6 +5,7 @@ import {
   type ModelMessage,
   toolResult,
 } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { describe, expect, test } from "vitest";
 import { type ChatEvent, createAssistant, tool } from "../src/index.ts";
 import { noUsage } from "../src/usage.ts";
@@ -263,11 +264,8 @@ test("a turn that waits has used one of its round trips, and no more once it goe
 test("decisions wait for the turn that runs, or are refused", async () => {
   const memory = createChatMemory();
   const pay = tool({ inputSchema: {}, needsApproval: true, execute: () => "paid" });
-  let release: (() => void) | undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const model = scripted(paying, () => held.then(() => assistant("Paid.")));
+  const { opened, open } = gate();
+  const model = scripted(paying, () => opened.then(() => assistant("Paid.")));
   const policy = { model, memory, tools: { pay } };
   const waiting = await createAssistant(policy).chat("Go", { id });
   const approvals = [decision(waiting, "c-pay", true)];
@@ -276,7 +274,7 @@ test("decisions wait for the turn that runs, or are refused", async () => {
     createAssistant({ ...policy, busy: "reject" }).chat({ approvals }, { id }),
   ).rejects.toMatchObject({ code: "BUSY" });
   const second = createAssistant(policy).chat({ approvals }, { id });
-  release?.();
+  open();
   expect(await first).toMatchObject({ text: "Paid." });
   expect(await second).toMatchObject({ text: "Paid.", continued: true });
   expect(model.requests).toHaveLength(2);

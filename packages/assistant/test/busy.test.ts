@@ -1,15 +1,13 @@
 import { createChatMemory, type ModelMessage } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { createAssistant } from "../src/index.ts";
 import { assistant, scripted, user } from "./script.ts";
 
 /** An answer that comes when it is told to. */
 function held(text: string): { readonly answer: () => Promise<ModelMessage>; readonly release: () => void } {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { answer: () => released.then(() => assistant(text)), release };
+  const { opened, open } = gate();
+  return { answer: () => opened.then(() => assistant(text)), release: open };
 }
 
 test("a chat waits for the turn before it, whichever assistant runs it", async () => {

@@ -10,6 +10,7 @@ import { dynamoStore } from "@turnkeep/store-dynamo";
 import { mongoStore } from "@turnkeep/store-mongo";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { redisStore } from "@turnkeep/store-redis";
+import { gate } from "@turnkeep/store-tests/gate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type ApprovalResponse,
@@ -165,10 +166,7 @@ describe.each(names as (keyof typeof databases)[])("calls that wait in %s", (nam
   );
 
   test("hold other decisions up while one of them runs, and those behind a lost process until somebody says so", async () => {
-    let end = (): void => {};
-    const until = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { opened: until, open: end } = gate();
     const world: World = { memoryId: "running", runs: [], requests: [], until };
     const { store, cut } = cuttable(stores[0]);
     const lost = assistantOver(store, world, { leaseMs: 3000 });

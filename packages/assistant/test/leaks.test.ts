@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createChatMemories, createChatMemory, inMemoryStore } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { createAssistant } from "../src/index.ts";
 import { whileFree } from "../src/turn-queue.ts";
@@ -46,16 +47,13 @@ test("streams leave nothing behind on a signal that outlives them", async () => 
 test("turns at once that share a signal have one listener on it, and leave none", async () => {
   const { signal } = new AbortController();
   const listeners = (): number => getEventListeners(signal, "abort").length;
-  let release = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const held = gate();
   let asked = 0;
   const chat = createAssistant({
     memories: createChatMemories({ store: inMemoryStore() }),
     model: async () => {
       asked++;
-      await held;
+      await held.opened;
       return { message: assistant("Hello") };
     },
   });
@@ -65,7 +63,7 @@ test("turns at once that share a signal have one listener on it, and leave none"
   );
   await expect.poll(() => asked).toBe(20);
   expect(listeners()).toBe(1);
-  release();
+  held.open();
   await Promise.all(turns);
   await expect.poll(listeners).toBe(0);
 });

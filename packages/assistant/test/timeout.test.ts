@@ -1,4 +1,5 @@
 import { createChatMemory } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAssistant, tool } from "../src/index.ts";
 import { assistant, calling, scripted, user } from "./script.ts";
@@ -73,14 +74,13 @@ describe("a turn that takes longer than timeoutMs", () => {
 
   test("is not one that waits so long for the turn before it", async () => {
     const memory = createChatMemory();
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const one = createAssistant({ model: scripted(() => held.then(() => assistant("1"))), memory }).chat("a");
+    const { opened, open } = gate();
+    const one = createAssistant({ model: scripted(() => opened.then(() => assistant("1"))), memory }).chat(
+      "a",
+    );
     const two = createAssistant({ model: scripted(assistant("2")), memory, timeoutMs }).chat("b");
     await vi.advanceTimersByTimeAsync(10 * timeoutMs);
-    release();
+    open();
     expect((await Promise.all([one, two])).map(({ text }) => text)).toEqual(["1", "2"]);
   });
 });

@@ -6,6 +6,7 @@ import {
   type ModelMessage,
   TurnkeepError,
 } from "@turnkeep/core";
+import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { createAssistant } from "../src/index.ts";
 import { assistant, scripted, user } from "./script.ts";
@@ -19,11 +20,8 @@ function conversation(store = inMemoryStore()): { store: ChatMemoryStore; open: 
 
 /** An answer that comes when it is told to. */
 function held(text: string) {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { model: scripted(() => released.then(() => assistant(text))), release: () => release() };
+  const { opened, open } = gate();
+  return { model: scripted(() => opened.then(() => assistant(text))), release: open };
 }
 
 const contents = async (memory: Memory): Promise<unknown[]> =>
