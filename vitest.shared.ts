@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 
@@ -23,4 +24,21 @@ export const shared: ViteUserConfig = defineConfig({
     testTimeout: longestMs,
     hookTimeout: longestMs,
   },
+});
+
+const packages = fileURLToPath(new URL("packages/", import.meta.url));
+const ours = `^@turnkeep/(${readdirSync(packages).join("|")})`;
+
+/**
+ * The same with our packages' sources under aliases instead of the condition `source`: under that one Node would load the
+ * TypeScript sources of other packages that ship some beneath that name, such as a dependency of the AI SDK.
+ */
+export const sharedByAlias: ViteUserConfig = defineConfig({
+  resolve: {
+    alias: [
+      { find: new RegExp(`${ours}$`), replacement: `${packages}$1/src/index.ts` },
+      { find: new RegExp(`${ours}/(.*)$`), replacement: `${packages}$1/src/$2.ts` },
+    ],
+  },
+  test: shared.test ?? {},
 });

@@ -1,22 +1,3 @@
-import { fileURLToPath } from "node:url";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import { sharedByAlias } from "../../vitest.shared.ts";
 
-const source = (path: string): string => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
-
-/**
- * Our packages' sources under aliases instead of the condition `source`: under that one Node would load the TypeScript
- * sources of other packages that ship some beneath that name, such as a dependency of the AI SDK.
- */
-const config: ViteUserConfig = defineConfig({
-  resolve: {
-    alias: [
-      { find: /^@turnkeep\/core$/, replacement: source("core/src/index.ts") },
-      { find: /^@turnkeep\/assistant$/, replacement: source("assistant/src/index.ts") },
-      { find: /^@turnkeep\/assistant\/ai-sdk$/, replacement: source("assistant/src/ai-sdk.ts") },
-    ],
-  },
-  test: shared.test ?? {},
-});
-
-export default config;
+export default sharedByAlias;

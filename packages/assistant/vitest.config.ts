@@ -1,25 +1,3 @@
-import { fileURLToPath } from "node:url";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import { sharedByAlias } from "../../vitest.shared.ts";
 
-const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
-
-/**
- * Siblings' sources under aliases instead of the condition `source`: under that one Node would load the TypeScript
- * sources of other packages that ship some beneath that name, such as a dependency of the AI SDK.
- */
-const config: ViteUserConfig = defineConfig({
-  resolve: {
-    alias: [
-      { find: /^@turnkeep\/core$/, replacement: source("core/src/index.ts") },
-      { find: /^@turnkeep\/core\/format-kit$/, replacement: source("core/src/format-kit.ts") },
-      { find: /^@turnkeep\/core\/processors$/, replacement: source("core/src/processors.ts") },
-      { find: /^@turnkeep\/core\/store-kit$/, replacement: source("core/src/store-kit.ts") },
-      { find: /^@turnkeep\/formats\/(.*)$/, replacement: source("formats/src/$1.ts") },
-      { find: /^@turnkeep\/(store-\w+)$/, replacement: source("$1/src/index.ts") },
-    ],
-  },
-  test: shared.test ?? {},
-});
-
-export default config;
+export default sharedByAlias;

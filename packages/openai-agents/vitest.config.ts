@@ -1,30 +1,12 @@
-import { fileURLToPath } from "node:url";
-import { defineConfig, mergeConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
+import { sharedByAlias } from "../../vitest.shared.ts";
 
-const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
-
-/**
- * Siblings' sources under aliases instead of the condition `source`: under that one Node would load the TypeScript
- * sources of a dependency of the SDK that ships some beneath that name.
- */
-const base: ViteUserConfig = defineConfig({
-  resolve: {
-    alias: [
-      { find: /^@turnkeep\/(core|conformance|store-postgres)$/, replacement: source("$1/src/index.ts") },
-      { find: /^@turnkeep\/core\/(format-kit|processors|store-kit)$/, replacement: source("core/src/$1.ts") },
-      { find: /^@turnkeep\/formats\/(.*)$/, replacement: source("formats/src/$1.ts") },
-    ],
-  },
-  test: shared.test ?? {},
-});
-
-const newest: ViteUserConfig = mergeConfig(base, {
+const newest: ViteUserConfig = mergeConfig(sharedByAlias, {
   test: { name: "agents-core 0.20", globalSetup: ["@turnkeep/servers/vitest-postgres"] },
 });
 
 /** The tests that need no database, with the oldest version that the bridge admits. */
-const oldest: ViteUserConfig = mergeConfig(base, {
+const oldest: ViteUserConfig = mergeConfig(sharedByAlias, {
   resolve: { alias: [{ find: /^@openai\/agents-core(.*)$/, replacement: "openai-agents-core016$1" }] },
 });
 
