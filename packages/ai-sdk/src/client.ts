@@ -141,7 +141,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
       prepareReconnectToStreamRequest: ({ id, api }) => {
         const shown = this.#loading.get(id);
         this.#loading.delete(id);
-        const path = `${api}/${encodeURIComponent(id)}/stream`;
+        const path = api + pathOf(id, "stream");
         return shown === undefined ? {} : { api: `${path}?shown=${encodeURIComponent(shown)}` };
       },
     });
@@ -162,12 +162,12 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
     const query = before === undefined ? "" : `?before=${before}`;
-    const page = (await this.#call("GET", `/${encodeURIComponent(chatId)}${query}`)) as MessagePage<M>;
+    const page = (await this.#call("GET", pathOf(chatId) + query)) as MessagePage<M>;
     return before === undefined ? this.#shown(chatId, page) : page;
   }
 
   async restoreVersion(chatId: string, versionId: string) {
-    const path = `/${encodeURIComponent(chatId)}/versions/${encodeURIComponent(versionId)}`;
+    const path = pathOf(chatId, "versions", versionId);
     return this.#shown(chatId, (await this.#call("POST", path)) as MessagePage<M>);
   }
 
@@ -185,8 +185,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async tree(chatId: string) {
-    const path = `/${encodeURIComponent(chatId)}/tree`;
-    const tree = (await this.#call("GET", path)) as MessageTree<M>;
+    const tree = (await this.#call("GET", pathOf(chatId, "tree"))) as MessageTree<M>;
     const head = tree.messages.find(({ message }) => message.id === tree.headId);
     this.#noteNewest(chatId, head?.message);
     return tree;
@@ -198,27 +197,26 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async stop(chatId: string): Promise<void> {
-    await this.#call("POST", `/${encodeURIComponent(chatId)}/stop`);
+    await this.#call("POST", pathOf(chatId, "stop"));
   }
 
   async chat(chatId: string) {
-    return (await this.#call("GET", `/${encodeURIComponent(chatId)}/about`)) as ChatInfo;
+    return (await this.#call("GET", pathOf(chatId, "about"))) as ChatInfo;
   }
 
   async updateChat(
     chatId: string,
     { title, archived }: { readonly title?: string; readonly archived?: boolean },
   ) {
-    const path = `/${encodeURIComponent(chatId)}/about`;
-    return (await this.#call("POST", path, { title, archived })) as ChatInfo;
+    return (await this.#call("POST", pathOf(chatId, "about"), { title, archived })) as ChatInfo;
   }
 
   async deleteChat(chatId: string): Promise<void> {
-    await this.#call("DELETE", `/${encodeURIComponent(chatId)}`);
+    await this.#call("DELETE", pathOf(chatId));
   }
 
   async deleteMessage(chatId: string, messageId: string): Promise<void> {
-    await this.#call("DELETE", `/${encodeURIComponent(chatId)}/messages/${encodeURIComponent(messageId)}`);
+    await this.#call("DELETE", pathOf(chatId, "messages", messageId));
   }
 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
@@ -276,6 +274,11 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
       responseBody,
     });
   }
+}
+
+/** Below `api`, each name a segment. */
+function pathOf(...names: readonly string[]): string {
+  return names.map((name) => `/${encodeURIComponent(name)}`).join("");
 }
 
 async function resolved<T>(
