@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { constants, writeFileSync } from "node:fs";
-import { access, readdir, readFile, realpath } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { readdir, readFile, realpath } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { fetchJar } from "./cache.ts";
 import { fetchDebianProgram, type UnpackedProgram } from "./debian.ts";
 import { startContainer } from "./docker.ts";
 import { startLocalServer } from "./local-server.ts";
+import { findProgram, systemFolders, type WantedProgram } from "./machine.ts";
 import { loopback } from "./ports.ts";
 import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
@@ -147,8 +148,9 @@ interface Program extends UnpackedProgram {
 }
 
 async function fromMachine(env: NodeJS.ProcessEnv): Promise<Started> {
-  const program = await findOnMachine(env);
-  return { ...(await startProgram(program)), source: "machine", origin: program.command };
+  const command = await findProgram(wanted, env);
+  const program = { command, env, share: await shareOf(command) };
+  return { ...(await startProgram(program)), source: "machine", origin: command };
 }
 
 async function fromCache(
@@ -192,34 +194,17 @@ async function fromJar(env: NodeJS.ProcessEnv): Promise<Program> {
   };
 }
 
-const systemFolders = ["/usr/sbin", "/usr/local/sbin"];
-
-/** The first program that is new enough and has its system tables beside it. */
-async function findOnMachine(env: NodeJS.ProcessEnv): Promise<Program> {
-  const folders = [...(env.PATH ?? "").split(delimiter).filter((folder) => folder !== ""), ...systemFolders];
-  const rejected: string[] = [];
-  for (const folder of folders) {
-    const command = join(folder, "mariadbd");
-    const isThere = await access(command, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere || rejected.some((line) => line.startsWith(`${command} `))) continue;
-    try {
-      const said = await run(command, ["--version"], { env, cwd: "/", user: serverUser() });
-      const [, major, minor] = /Ver (\d+)\.(\d+)/.exec(said) ?? [];
-      if (Number(major) * 100 + Number(minor) < oldestMariaDb) {
-        rejected.push(`${command} is older than 10.6`);
-        continue;
-      }
-      return { command, env, share: await shareOf(command) };
-    } catch (error) {
-      rejected.push(`${command} cannot be used (${reasonOf(error)})`);
-    }
-  }
-  const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;
-  throw new Error(`no usable mariadbd on PATH or in ${systemFolders.join(", ")}${found}`);
-}
+/** What of the machine's is new enough and has its system tables beside it. */
+const wanted: WantedProgram = {
+  program: "mariadbd",
+  folders: systemFolders,
+  async refuses(said, command) {
+    const [, major, minor] = /Ver (\d+)\.(\d+)/.exec(said) ?? [];
+    if (Number(major) * 100 + Number(minor) < oldestMariaDb) return "is older than 10.6";
+    await shareOf(command);
+    return undefined;
+  },
+};
 
 async function shareOf(command: string): Promise<string> {
   const top = join(dirname(await realpath(command)), "..", "share");

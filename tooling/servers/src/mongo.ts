@@ -1,13 +1,11 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { MongoClient } from "mongodb";
 import { fetchWheel } from "./cache.ts";
 import { startContainer } from "./docker.ts";
 import { type LocalServer, startLocalServer } from "./local-server.ts";
+import { findProgram, type WantedProgram } from "./machine.ts";
 import { loopback } from "./ports.ts";
-import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
 import {
   cannotRestart,
@@ -135,7 +133,7 @@ async function fromDocker(): Promise<Started> {
 type Kind = number | true | undefined;
 
 async function fromMachine(kind: Kind, env: NodeJS.ProcessEnv): Promise<Started> {
-  const command = await findOnMachine(env);
+  const command = await findProgram(wanted, env);
   return { ...(await startBinary(command, kind, env)), source: "machine", origin: command };
 }
 
@@ -145,28 +143,14 @@ async function fromCache(kind: Kind, env: NodeJS.ProcessEnv): Promise<Started> {
   return { ...(await startBinary(command, kind, env)), source: "cache", origin: command };
 }
 
-/** The first program on `PATH` that is new enough. */
-async function findOnMachine(env: NodeJS.ProcessEnv): Promise<string> {
-  const rejected: string[] = [];
-  for (const folder of (env.PATH ?? "").split(delimiter).filter((entry) => entry !== "")) {
-    const command = join(folder, "mongod");
-    const isThere = await access(command, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) continue;
-    try {
-      const said = await run(command, ["--version"], { env, cwd: "/", user: serverUser() });
-      const version = /^db version v(\d+)/m.exec(said)?.[1];
-      if (Number(version) >= oldestMongo) return command;
-      rejected.push(`${command} is older than ${oldestMongo}`);
-    } catch (error) {
-      rejected.push(`${command} cannot be used (${reasonOf(error)})`);
-    }
-  }
-  const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;
-  throw new Error(`no usable mongod on PATH${found}`);
-}
+/** What of the machine's is new enough. */
+const wanted: WantedProgram = {
+  program: "mongod",
+  refuses(said) {
+    const version = Number(/^db version v(\d+)/m.exec(said)?.[1]);
+    return version >= oldestMongo ? undefined : `is older than ${oldestMongo}`;
+  },
+};
 
 async function startBinary(
   command: string,

