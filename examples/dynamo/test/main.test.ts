@@ -1,17 +1,13 @@
 import { readFileSync } from "node:fs";
+import { runProgram } from "@turnkeep/model-servers";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { expect, inject, test, vi } from "vitest";
+import { expect, inject, test } from "vitest";
 
 test("prints what the model sees and all that was said", async () => {
-  vi.stubEnv("DYNAMO_URL", inject("dynamoUrl"));
-  const printed: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => printed.push(line));
-  await import("../src/main.ts");
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  const expected = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
-  expect(`${printed.join("\n")}\n`).toBe(expected);
+  const env = { DYNAMO_URL: inject("dynamoUrl") };
+  const output = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
+  expect(await runProgram({ load: () => import("../src/main.ts"), env })).toBe(output);
 });
 
 test("it has 30 lines or fewer", () => {

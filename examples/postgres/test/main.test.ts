@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
+import { runProgram } from "@turnkeep/model-servers";
 import { createDatabase } from "@turnkeep/servers";
-import { expect, inject, test, vi } from "vitest";
+import { expect, inject, test } from "vitest";
 
 test("prints what the model sees and all that was said", async () => {
   const database = await createDatabase(inject("postgresUrl"));
-  vi.stubEnv("DATABASE_URL", database.url);
-  const printed: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => printed.push(line));
-  await import("../src/main.ts");
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
+  const printed = await runProgram({
+    load: () => import("../src/main.ts"),
+    env: { DATABASE_URL: database.url },
+  });
   await database.drop();
-  const expected = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
-  expect(`${printed.join("\n")}\n`).toBe(expected);
+  const output = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
+  expect(printed).toBe(output);
 });
 
 test("it has 30 lines or fewer", () => {

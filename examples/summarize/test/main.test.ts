@@ -1,13 +1,9 @@
 import { readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { runProgram } from "@turnkeep/model-servers";
+import { expect, test } from "vitest";
 
 test("prints what the model sees, and the summary that stands for the rest", async () => {
-  vi.stubEnv("MODEL", "");
-  const printed: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => printed.push(line));
-  await import("../src/main.ts");
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  const expected = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
-  expect(`${printed.join("\n")}\n`).toBe(expected);
+  const env = { MODEL: "" };
+  const output = readFileSync(new URL("../output.txt", import.meta.url), "utf8");
+  expect(await runProgram({ load: () => import("../src/main.ts"), env })).toBe(output);
 });
