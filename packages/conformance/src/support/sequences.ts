@@ -6,6 +6,7 @@ import { expectListed } from "./listed.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 import { expectOneWins } from "./rivals.ts";
 import { sentences } from "./sentences.ts";
+import { anyJsonText } from "./texts.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
 interface AnyChange {
@@ -34,7 +35,7 @@ interface AnyQuery extends Omit<HistoryQuery, "ids"> {
 }
 
 const pick = fc.nat({ max: 50 });
-const text = fc.string({ unit: "binary", maxLength: 12 }).map((value) => JSON.stringify(value));
+const text = anyJsonText(12);
 const state = fc.constantFrom<MessageState>("live", "evicted", "superseded");
 
 const change: fc.Arbitrary<AnyChange> = fc.record({

@@ -1,3 +1,5 @@
+import fc from "fast-check";
+
 /**
  * Pieces of ids that databases, drivers and hand-made keys stumble over. Each is put in front of and behind something
  * unique, so that it stands at the edge of an id.
@@ -157,3 +159,28 @@ export const payloads: readonly (readonly [what: string, text: string])[] = [
   ["deep nesting", `${"[".repeat(2000)}${"]".repeat(2000)}`],
   ["a text that looks like a date", '"2024-02-30T00:00:00.000Z"'],
 ];
+
+/** The surrogates, which are no characters. */
+const [firstSurrogate, surrogates] = [0xd800, 0x800];
+
+/**
+ * Any character. The same as fast-check's unit `"binary"`, which first builds a table of all 1,112,064 of them: a second of
+ * work for whoever loads the kit.
+ */
+const anyCharacter = fc
+  .integer({ min: 0, max: 0x10ffff - surrogates })
+  .map((index) => String.fromCodePoint(index < firstSurrogate ? index : index + surrogates), indexOf);
+
+/** The JSON of any text of at most so many characters. */
+export function anyJsonText(maxLength: number): fc.Arbitrary<string> {
+  return fc.string({ unit: anyCharacter, maxLength }).map((text) => JSON.stringify(text));
+}
+
+/** Throws for what is no character, as fast-check wants it. */
+function indexOf(character: unknown): number {
+  const point = typeof character === "string" ? character.codePointAt(0) : undefined;
+  if (point === undefined || String.fromCodePoint(point) !== character) throw new Error("No character");
+  if (point < firstSurrogate) return point;
+  if (point < firstSurrogate + surrogates) throw new Error("A surrogate is no character");
+  return point - surrogates;
+}
