@@ -125,9 +125,10 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       await memory.commit({ append: [{ id: "i".repeat(256), ...largest("x") }], owner });
       await memory.check(`of a message of ${maxMessageBytes} bytes`);
       await memory.commit({ replace: [{ seq: 1, ...largest("y") }] });
-      await memory.check(`after a message of ${maxMessageBytes} bytes was replaced by another`);
+      // Where there is a history, it shows below what has come in its place.
+      if (!history) await memory.check(`after a message of ${maxMessageBytes} bytes was replaced by another`);
       await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
-      await memory.check(`after a message of ${maxMessageBytes} bytes was evicted`);
+      await memory.check(`after a message of ${maxMessageBytes} bytes was replaced and evicted`);
       if (!history) return;
       await memory.commit({ move: [{ seq: 1, to: "live" }] });
       await memory.check(`after a message of ${maxMessageBytes} bytes came back`);
