@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { existsSync, readFileSync, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "tsdown";
 import type { WriterTask } from "./writer.ts";
 
 const bundles = new Map<string, Promise<string>>();
@@ -31,6 +30,8 @@ async function bundle(
   file: string,
   { brings = /^@turnkeep\//, external = [] }: BundledPackages,
 ): Promise<string> {
+  // Most who load this file bundle nothing.
+  const { build } = await import("tsdown");
   const root = dirname(dirname(file));
   const name = basename(file, ".ts");
   await build({
