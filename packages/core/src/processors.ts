@@ -15,4 +15,5 @@ export { type StripReasoningOptions, stripReasoning } from "./processors/strip-r
 export { type TokenLimiterOptions, tokenLimiter } from "./processors/token-limiter.ts";
 export { type ToolCallFilterOptions, toolCallFilter } from "./processors/tool-call-filter.ts";
 export { type TruncateToolResultsOptions, truncateToolResults } from "./processors/truncate-tool-results.ts";
+export { withCallIds } from "./steps/live.ts";
 export { CallsById, openCalls } from "./steps/pairing.ts";

@@ -27,6 +27,8 @@ export interface CallShape<P> {
 export interface ResultShape<P> {
   readonly ref: (part: P) => ToolResultRef;
   readonly id?: string;
+  /** Where the format makes the id up of the tool's name: the member that takes that of a call which has one. */
+  readonly idAt?: string;
   readonly name?: string | RenameTool<P>;
   /**
    * Whether it answers a call that the provider ran itself. Default: it is as the call with its id in the same message

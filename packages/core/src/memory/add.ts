@@ -130,7 +130,8 @@ function staysWhereSaid<M>(
 }
 
 export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: MemorySettings<M>): boolean {
-  return item.error === undefined && settings.reader.format.equals(item.message as M, message.facts.message);
+  const { error, message: stored } = item.given ?? item;
+  return error === undefined && settings.reader.format.equals(stored as M, message.facts.message);
 }
 
 /** Ids made here are new; only the caller's own can have been used before. */

@@ -155,9 +155,9 @@ export class Draft<M> {
     const parent = this.#parentOfNext(place);
     if (parent !== undefined) meta.parent = parent;
     if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
-    const item = newItem(prepared, this.#nextSeq++, meta);
-    this.parts.append(item, prepared.ownId);
-    this.live.append(item);
+    const added = newItem(prepared, this.#nextSeq++, meta);
+    this.parts.append(added, prepared.ownId);
+    const item = this.live.append(added);
     // A timely result for a step that is not the last replaces what was shown in its place.
     const joins = late.length === 0 && this.live.stepOf(item) !== this.live.steps.at(-1);
     if (joins || this.live.items.at(-1) !== item) this.raiseEpoch();

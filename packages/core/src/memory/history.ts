@@ -76,7 +76,7 @@ export async function readHistory<M>(
 /** A live message as history would tell of it. Errors: those of a record that cannot be read. */
 export function liveMessage<M>(item: Item<M>): HistoryMessage<M> {
   const { id, seq, createdAt } = item;
-  return { id, seq, createdAt, state: "live", message: messageOf(item) };
+  return { id, seq, createdAt, state: "live", message: messageOf(item.given ?? item) };
 }
 
 /** The query for what follows `seq`. */

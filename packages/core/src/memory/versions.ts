@@ -24,7 +24,7 @@ export async function versionsOf<M>(messageId: string, reading: Reading<M>): Pro
     .sort((a, b) => a.seq - b.seq)
     .map(({ seq, state, item }) => {
       const { id, createdAt } = item;
-      return { id, seq, createdAt, state, parent, message: messageOf(item) };
+      return { id, seq, createdAt, state, parent, message: messageOf(item.given ?? item) };
     });
 }
 

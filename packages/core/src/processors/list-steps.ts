@@ -41,9 +41,9 @@ export class ListSteps<M> {
   grow(messages: readonly M[]): void {
     const known = this.items.length;
     if (known === messages.length) return;
-    for (const item of itemsOf(messages.slice(known), { format: this.#format }, known)) {
-      const { seq: at } = item;
-      this.#live.append(item);
+    for (const added of itemsOf(messages.slice(known), { format: this.#format }, known)) {
+      const { seq: at } = added;
+      const item = this.#live.append(added);
       const step = this.#live.stepOf(item);
       if (!this.#placeOf.has(step)) {
         this.#placeOf.set(step, at);

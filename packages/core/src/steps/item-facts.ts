@@ -12,12 +12,14 @@ export function factsOf<M>(
 ): ItemFacts<M> & { readonly message: M } {
   const { format, counter } = reader;
   const role = format.role(message);
+  const calls = orNone(format.toolCalls(message));
+  const results = orNone(format.toolResults(message));
   return {
     message,
     error: undefined,
     role,
-    calls: orNone(format.toolCalls(message)),
-    results: orNone(format.toolResults(message)),
+    calls,
+    results,
     approvals: orNone(format.approvals(message)),
     boundary: format.isBoundary(message),
     part: format.answersInParts === true,
@@ -26,6 +28,7 @@ export function factsOf<M>(
     sets: role === "system" || role === "tool" ? orNone(format.sets?.(message) ?? none) : none,
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
+    format: calls.length + results.length > 0 ? format : undefined,
   };
 }
 

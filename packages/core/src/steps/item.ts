@@ -54,6 +54,8 @@ export interface ItemFacts<M> {
   readonly sets: readonly string[];
   /** 0 without a counter. */
   readonly tokens: number;
+  /** That of a message which makes or answers calls. */
+  readonly format: MessageFormat<M> | undefined;
 }
 
 /** One live message, as a memory works with it. */
@@ -65,6 +67,8 @@ export interface Item<M> extends ItemFacts<M> {
   readonly meta: ItemMeta;
   /** `meta` as stored; `undefined` while the item has not been written as it is now. */
   readonly metaText: string | undefined;
+  /** As it was added, where its results were found to answer calls by another id than they bear. */
+  readonly given?: ItemFacts<M> | undefined;
 }
 
 /** Decides how items are read; the same for all items of a memory. */
@@ -75,12 +79,25 @@ export interface ItemReader<M> {
 }
 
 /** The members of an item that do not come from the format. */
-type StoredParts<M> = Omit<Item<M>, keyof ItemFacts<M>>;
+type StoredParts<M> = Omit<Item<M>, keyof ItemFacts<M> | "given">;
 
 export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> {
   const { id, seq, createdAt, payload, meta, metaText } = stored;
-  const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, sets, tokens } =
-    facts;
+  const {
+    message,
+    error,
+    role,
+    calls,
+    results,
+    approvals,
+    boundary,
+    part,
+    inPlace,
+    pinned,
+    sets,
+    tokens,
+    format,
+  } = facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
     message,
@@ -95,6 +112,7 @@ export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> 
     pinned,
     sets,
     tokens,
+    format,
     id,
     seq,
     createdAt,
@@ -150,6 +168,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
     pinned: false,
     sets: [],
     tokens: 0,
+    format: undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
-import { type Item, itemsOf } from "./item.ts";
+import { type Item, itemsOf, messageOf } from "./item.ts";
 import { isSaid } from "./kinds.ts";
 import type { Step } from "./step.ts";
 import { StepList } from "./step-list.ts";
@@ -54,15 +54,18 @@ export class Live<M> extends StepList<M> {
     return returning.length === 0 ? all : all.sort((a, b) => a.seq - b.seq);
   }
 
-  /** Adds an item where it belongs: a front system message first, a derived message after it, any other last. */
-  append(item: Item<M>): void {
+  /**
+   * Adds an item where it belongs: a front system message first, a derived message after it, any other last. Returns it
+   * as it is held.
+   */
+  append(item: Item<M>): Item<M> {
     let index = this.items.length;
     if (this.#isFront(item)) index = 0;
     else if (item.meta.derived !== undefined) {
       index = this.items.findIndex((other) => !this.#isFront(other));
       if (index < 0) index = this.items.length;
     }
-    this.enter(item, index);
+    return this.enter(item, index);
   }
 
   /** Removes items. If only part of a step is removed, the rest is regrouped. */
@@ -121,10 +124,11 @@ export class Live<M> extends StepList<M> {
     for (const item of items) this.enter(item, this.items.length);
   }
 
-  protected override enter(item: Item<M>, index: number): void {
+  protected override enter(added: Item<M>, index: number): Item<M> {
+    const item = super.enter(added, index);
     this.byId.set(item.id, item);
     if (item.boundary) this.boundaries++;
-    super.enter(item, index);
+    return item;
   }
 
   protected override leave(step: Step<M>): void {
@@ -134,6 +138,25 @@ export class Live<M> extends StepList<M> {
     }
     super.leave(step);
   }
+}
+
+/**
+ * The messages as a memory shows them before all repair: a result that bears no id has that of the call which it answers,
+ * and none where that call has none. For authors of profiles and loops.
+ *
+ * @example
+ * ```ts
+ * import { modelMessageFormat, user } from "@turnkeep/core";
+ * import { withCallIds } from "@turnkeep/core/processors";
+ *
+ * withCallIds([user("Hello")], { format: modelMessageFormat }); // the same: this format has an id everywhere
+ * ```
+ */
+export function withCallIds<M>(
+  messages: readonly M[],
+  { format }: { readonly format: MessageFormat<M> },
+): readonly M[] {
+  return new Live<M>(itemsOf(messages, { format })).items.map(messageOf);
 }
 
 /** Messages outside a memory, grouped into steps as a memory groups them; an item's `seq` is its message's index. */

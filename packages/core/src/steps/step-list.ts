@@ -1,6 +1,7 @@
-import type { Item } from "./item.ts";
+import type { Item, ItemFacts } from "./item.ts";
 import { approvedIn, isAnswer, isAssistants, isDirectlyBehind, isLoose } from "./kinds.ts";
 import { Links } from "./links.ts";
+import { NamedCalls } from "./named-calls.ts";
 import { isOpen } from "./pairing.ts";
 import { approvedCalls, isSettled, newStep, type Step } from "./step.ts";
 import { takeOut } from "./take-out.ts";
@@ -33,6 +34,7 @@ export class StepList<M> {
   protected readonly answers: "joined" | "apart";
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   readonly #links: Links<M> = new Links();
+  readonly #named: NamedCalls<M> = new NamedCalls();
   #newestAssistant: Item<M> | undefined;
   /** Of the assistant messages directly after one another at the end, the step that waits for results, if one does. */
   #waiting: Step<M> | undefined;
@@ -57,9 +59,10 @@ export class StepList<M> {
    * The calls of earlier steps that this new item answers too late: the model has gone on since, so it was shown them
    * as interrupted.
    */
-  lateCalls(item: Pick<Item<M>, "results" | "approvals" | "calls">): string[] {
+  lateCalls(added: ItemFacts<M>): string[] {
     const newest = this.#newestAnswer();
-    if (newest === undefined || item.results.length + item.approvals.length === 0) return [];
+    if (newest === undefined || added.results.length + added.approvals.length === 0) return [];
+    const item = this.#answering(added);
     return this.#links
       .answered(item, idsOf(item.calls))
       .flatMap(({ callId, asker }) => (asker === undefined || asker === newest ? [] : callId));
@@ -81,8 +84,12 @@ export class StepList<M> {
     return [...late];
   }
 
-  /** Adds an item at an index: at the end, or a system or derived message, each a step of its own. */
-  protected enter(item: Item<M>, index: number): void {
+  /**
+   * Adds an item at an index: at the end, or a system or derived message, each a step of its own. Returns it as it is
+   * held.
+   */
+  protected enter(added: Item<M>, index: number): Item<M> {
+    const item = this.#answering(added);
     const last = index === this.items.length;
     if (last) this.items.push(item);
     else this.items.splice(index, 0, item);
@@ -101,6 +108,15 @@ export class StepList<M> {
     else this.unsettled.delete(step);
     if (isAssistants(item)) this.#newestAssistant = item;
     if (last && isAnswer(item) && step.unanswered > 0) this.#waiting = step;
+    return item;
+  }
+
+  /** The item with its results under the ids of their calls, where no call of the newest answer waits for those they have. */
+  #answering<T extends ItemFacts<M>>(item: T): T {
+    const newest = this.#newestAnswer();
+    if (newest === undefined || item.role === "assistant" || item.calls.length > 0) return item;
+    if (item.results.every(({ id }) => isOpen(newest, id))) return item;
+    return this.#named.answering(item, newest, (id) => this.hasCall(id));
   }
 
   #newStep(index: number, last: boolean): Step<M> {

@@ -41,7 +41,7 @@ export function explainView<M>(
       id: item !== undefined && item.seq < nextSeq ? item.id : undefined,
       state,
       by,
-      stored: item?.message,
+      stored: (item?.given ?? item)?.message,
       shown,
       tokens: shown === undefined ? 0 : count(shown),
     };

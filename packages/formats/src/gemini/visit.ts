@@ -80,6 +80,7 @@ interface WithName extends AnyPart {
 /** Paired by the tool's name, as is a response like it: there is no id to rename. */
 const withoutId: CallShape<WithName> & ResultShape<WithName> = {
   ref: ({ id, name }) => ({ id: typeof id === "string" && id !== "" ? id : idByName(name), name }),
+  idAt: "id",
   name: "name",
   isProviders: () => false,
 };

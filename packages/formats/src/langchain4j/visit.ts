@@ -82,6 +82,7 @@ function visitCall(request: LangChain4jToolCall | null, at: Visitor): LangChain4
 
 const resultWithoutId: ResultShape<LangChain4jToolResultMessage> = {
   ref: (message) => ({ id: message.id || idByName(message.toolName ?? ""), name: resultName(message) }),
+  idAt: "id",
   name(message, rename) {
     const name = resultName(message);
     const renamed = name === undefined ? undefined : rename(name);

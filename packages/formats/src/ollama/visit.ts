@@ -81,6 +81,7 @@ const resultWithoutId: ResultShape<OllamaMessage> = {
     const ref = { id: id || idByName(name ?? "") };
     return name === undefined ? ref : { ...ref, name };
   },
+  idAt: "tool_call_id",
   name: "tool_name",
   isProviders: () => false,
 };

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { withCallIds } from "@turnkeep/core/processors";
 import { type Fields, invalidOption, kindOf, takeOptions } from "@turnkeep/core/store-kit";
 import type { ProfileRules } from "./profile-of.ts";
 import { kindOfRule, type RuleName } from "./rules.ts";
@@ -56,8 +57,9 @@ export function validate<M>(
   const given = options ?? ({} as ValidateOptions<M>);
   const { format } = takeOptions("validate's third argument", fields, given);
   for (const message of messages) format.encode(message);
+  const paired = withCallIds(messages, { format });
   return profile.rules.flatMap((rule) =>
-    Array.from(kindOfRule(rule)?.breaks(messages, format, rule) ?? [], ([index, problem]) => ({
+    Array.from(kindOfRule(rule)?.breaks(paired, format, rule) ?? [], ([index, problem]) => ({
       rule: rule.rule,
       index,
       problem,

@@ -1,0 +1,198 @@
+import {
+  createChatMemories,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  type MessageFormat,
+} from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { convert } from "../src/convert.ts";
+import { type GeminiContent, geminiConversion, geminiFormat } from "../src/gemini.ts";
+import { type LangChain4jMessage, langchain4jConversion, langchain4jFormat } from "../src/langchain4j.ts";
+import { type OllamaMessage, ollamaConversion, ollamaFormat } from "../src/ollama.ts";
+import { type ChatMessage, openaiConversion } from "../src/openai.ts";
+import { gemini, openai, validate } from "../src/profiles.ts";
+
+type Call = readonly [name: string, id?: string];
+type Result = readonly [name: string, text: string, id?: string];
+
+/** How a format says the same. */
+interface Words<M> {
+  readonly format: MessageFormat<M>;
+  readonly toOpenai: (messages: readonly M[]) => readonly ChatMessage[];
+  user(text: string): M;
+  asks(...calls: Call[]): M;
+  results(...results: Result[]): M[];
+}
+
+const withId = (id: string | undefined) => (id === undefined ? {} : { id });
+
+const words = {
+  gemini: {
+    format: geminiFormat,
+    toOpenai: (messages) => convert(messages, { from: geminiConversion, to: openaiConversion }).messages,
+    user: (text) => ({ role: "user", parts: [{ text }] }),
+    asks: (...calls) => ({
+      role: "model",
+      parts: calls.map(([name, id]) => ({ functionCall: { ...withId(id), name, args: {} } })),
+    }),
+    results: (...results) => [
+      {
+        role: "user",
+        parts: results.map(([name, output, id]) => ({
+          functionResponse: { ...withId(id), name, response: { output } },
+        })),
+      },
+    ],
+  } satisfies Words<GeminiContent>,
+  ollama: {
+    format: ollamaFormat,
+    toOpenai: (messages) => convert(messages, { from: ollamaConversion, to: openaiConversion }).messages,
+    user: (content) => ({ role: "user", content }),
+    asks: (...calls) => ({
+      role: "assistant",
+      content: "",
+      tool_calls: calls.map(([name, id]) => ({ ...withId(id), function: { name, arguments: {} } })),
+    }),
+    results: (...results) =>
+      results.map(([tool_name, content, id]) => ({
+        role: "tool",
+        content,
+        tool_name,
+        ...(id && { tool_call_id: id }),
+      })),
+  } satisfies Words<OllamaMessage>,
+  langchain4j: {
+    format: langchain4jFormat,
+    toOpenai: (messages) => convert(messages, { from: langchain4jConversion, to: openaiConversion }).messages,
+    user: (text) => ({ type: "USER", contents: [{ type: "TEXT", text }] }),
+    asks: (...calls) => ({
+      type: "AI",
+      toolExecutionRequests: calls.map(([name, id]) => ({ ...withId(id), name, arguments: "{}" })),
+    }),
+    results: (...results) =>
+      results.map(([toolName, text, id]) => ({
+        type: "TOOL_EXECUTION_RESULT",
+        ...withId(id),
+        toolName,
+        contents: [{ type: "TEXT", text }],
+      })),
+  } satisfies Words<LangChain4jMessage>,
+};
+
+function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
+  const shownOf = async (messages: readonly M[], profile = openai): Promise<readonly M[]> => {
+    const memory = createChatMemory<M>({ format, profile });
+    await memory.add(...(messages as M[]));
+    return memory.messages();
+  };
+  const idsOf = (messages: readonly M[]) => ({
+    calls: messages.flatMap((message) => format.toolCalls(message)).map(({ id }) => id),
+    results: messages.flatMap((message) => format.toolResults(message)).map(({ id }) => id),
+  });
+  const said = [
+    user("a"),
+    asks(["weather", "1"], ["time", "2"], ["weather", "3"]),
+    ...results(["weather", "rain"], ["weather", "sun"], ["time", "noon"]),
+    user("b"),
+  ];
+
+  it("shows a result that bears no id with the id of its tool's first open call", async () => {
+    const shown = await shownOf(said);
+    expect(JSON.stringify(shown)).not.toContain("interrupted");
+    expect(idsOf(shown)).toEqual({ calls: ["1", "2", "3"], results: ["1", "3", "2"] });
+    for (const text of ["rain", "sun", "noon"]) expect(JSON.stringify(shown)).toContain(text);
+    expect(validate(said, openai, { format })).toEqual([]);
+  });
+
+  it("shows one that bears an id without it where its call has none", async () => {
+    const list = [
+      user("a"),
+      asks(["weather"], ["time", "2"]),
+      ...results(["time", "noon", "2"], ["weather", "rain", "9"]),
+    ];
+    const shown = await shownOf([...list, user("b")]);
+    expect(JSON.stringify(shown)).not.toContain("interrupted");
+    expect(idsOf(shown)).toEqual({ calls: ["tool weather", "2"], results: ["2", "tool weather"] });
+    expect(validate(list, openai, { format })).toEqual([]);
+  });
+
+  it("tells calls that share an id by their order, in one answer and in two", async () => {
+    const twice = [
+      user("a"),
+      asks(["weather", "1"], ["weather", "1"]),
+      ...results(["weather", "rain"], ["weather", "sun"]),
+    ];
+    const again = [...twice, user("b"), asks(["weather", "1"]), ...results(["weather", "fog"]), user("c")];
+    const shown = await shownOf(again, gemini);
+    expect(JSON.stringify(shown)).not.toContain("interrupted");
+    const { calls, results: answered } = idsOf(shown);
+    expect(answered).toEqual(calls);
+    expect(new Set(calls.slice(0, 2)).size).toBe(2);
+  });
+
+  it("still says that a call was interrupted where no result came", async () => {
+    const shown = await shownOf([
+      user("a"),
+      asks(["weather", "1"], ["weather", "2"]),
+      ...results(["weather", "rain"]),
+      user("b"),
+    ]);
+    expect(JSON.stringify(shown).split("interrupted")).toHaveLength(2);
+    expect(idsOf(shown).results).toEqual(["1", "2"]);
+  });
+
+  it("keeps what was added as it is, and adds a repeated result once", async () => {
+    const memories = createChatMemories<M>({ store: inMemoryStore(), format });
+    const [question, asked, answer] = [
+      user("a"),
+      asks(["weather", "1"]),
+      results(["weather", "rain"])[0] as M,
+    ];
+    const memory = await memories.get("m");
+    await memory.add(question, asked, entry(answer, { id: "r" }));
+    await memory.add(entry(answer, { id: "r" }));
+    expect((await memory.entries()).map(({ message }) => message)).toEqual([question, asked, answer]);
+    expect((await memory.history()).messages.map(({ message }) => message)).toEqual([
+      question,
+      asked,
+      answer,
+    ]);
+  });
+
+  it("finds the call again once that was replaced, and in a fork", async () => {
+    const memories = createChatMemories<M>({ store: inMemoryStore(), format });
+    const memory = await memories.get("m");
+    await memory.add(
+      user("a"),
+      entry(asks(["weather", "1"]), { id: "c" }),
+      ...results(["weather", "rain"]),
+      user("b"),
+    );
+    await memory.put("c", asks(["weather", "2"]));
+    expect(idsOf(await memory.messages())).toEqual({ calls: ["2"], results: ["2"] });
+    const fork = await memories.fork("m", "n");
+    expect(idsOf(await (fork ?? (await memories.get("n"))).messages())).toEqual({
+      calls: ["2"],
+      results: ["2"],
+    });
+  });
+
+  it("leaves memory with its call", async () => {
+    const memory = createChatMemory<M>({ format, window: { maxMessages: 2, unit: "step" } });
+    for (const message of said) await memory.add(message);
+    expect(await memory.messages()).toEqual([user("b")]);
+  });
+
+  it("is converted with its call", () => {
+    const converted = toOpenai(said);
+    const calls = converted.flatMap((message) => ("tool_calls" in message ? (message.tool_calls ?? []) : []));
+    const answers = converted.flatMap((message) => (message.role === "tool" ? [message.tool_call_id] : []));
+    expect(calls.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    expect(answers).toEqual(["1", "3", "2"]);
+  });
+}
+
+describe("Gemini contents", () => cases<GeminiContent>(words.gemini));
+describe("Ollama messages", () => cases<OllamaMessage>(words.ollama));
+describe("LangChain4j messages", () => cases<LangChain4jMessage>(words.langchain4j));
