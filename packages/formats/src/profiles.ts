@@ -15,5 +15,5 @@ export {
   strict,
 } from "./profiles/profiles.ts";
 export type { ProviderRule, RuleName } from "./profiles/rules.ts";
-export { minimax, qwen, xai } from "./profiles/servers.ts";
+export { minimax, ollama, qwen, xai } from "./profiles/servers.ts";
 export { type Violation, validate } from "./profiles/validate.ts";

@@ -4,6 +4,7 @@ import { type AnswerFiles, answerFiles } from "./rules/answer-files.ts";
 import { type CallIds, callIds } from "./rules/call-ids.ts";
 import { type CallInput, callInput } from "./rules/call-input.ts";
 import { type CallLimit, calls } from "./rules/calls.ts";
+import { type CallsApart, callsApart } from "./rules/calls-apart.ts";
 import { type DocumentNames, documentNames } from "./rules/document-names.ts";
 import { type DocumentWithText, documentWithText } from "./rules/document-with-text.ts";
 import { type Documents, documents } from "./rules/documents.ts";
@@ -60,6 +61,7 @@ export type ProviderRule =
   | ResultsInOrder
   | SameRole
   | ResultsFirst
+  | CallsApart
   | Messages
   | CallLimit
   | TextLength
@@ -107,6 +109,8 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   "same-role": sameRole,
   // A joined message may hold what the user says and results.
   "results-first": resultsFirst,
+  // After them: results of one answer are in one message, and each goes behind its call.
+  "calls-apart": callsApart,
   // Limits hold for what is sent.
   messages,
   calls,

@@ -1,7 +1,9 @@
-/** Servers that speak the protocol of another provider, and refuse more of it. */
+/** Servers that speak the protocol of another provider and refuse more of it, and one with a protocol of its own. */
 import { type ProfileRules, profileOf } from "./profile-of.ts";
 import { anthropic, openai } from "./profiles.ts";
 import type { ProviderRule } from "./rules.ts";
+
+const minimaxResults = "https://github.com/NousResearch/hermes-agent/pull/48123";
 
 /** These rules, and others in place of those of the same name. */
 function withRules(rules: readonly ProviderRule[], ...more: readonly ProviderRule[]): ProviderRule[] {
@@ -41,12 +43,27 @@ export const xai: ProfileRules = profileOf(
   ),
 );
 
-/** MiniMax by Anthropic's protocol: nothing that the user says stands in the message of results (error 2013). */
+/**
+ * MiniMax by Anthropic's protocol: nothing that the user says stands in the message of results, and each result follows the
+ * message that makes its call, and no other call (error 2013).
+ */
 export const minimax: ProfileRules = profileOf(
   "minimax",
-  withRules(anthropic.rules, {
-    rule: "answer-after-results",
-    apart: true,
-    source: "https://github.com/NousResearch/hermes-agent/pull/48123",
-  }),
+  withRules(
+    anthropic.rules,
+    { rule: "answer-after-results", apart: true, source: minimaxResults },
+    { rule: "calls-apart", source: minimaxResults },
+  ),
 );
+
+/**
+ * Ollama's own chat API. Its models' templates take most lists, and each its own: `qwen` is for those that want the system
+ * message first. Reasoning goes back, as its documents show.
+ */
+export const ollama: ProfileRules = profileOf("ollama", [
+  // Of an empty list it loads the model, and answers nothing.
+  { rule: "not-empty", source: "https://github.com/ollama/ollama/blob/main/docs/api.md" },
+  { rule: "tool-results", source: "https://docs.ollama.com/capabilities/tool-calling" },
+  ...openai.rules.filter(({ rule }) => rule === "provider-calls"),
+  { rule: "call-input", source: "https://github.com/ollama/ollama/blob/main/api/types.go" },
+]);

@@ -1,0 +1,83 @@
+import type { MessageFormat } from "@turnkeep/core";
+import { type CallShape, Visitor } from "@turnkeep/core/format-kit";
+import { answersCalls } from "../about.ts";
+import { methodOf } from "../method-of.ts";
+import { type Rule, type RuleKind, where } from "../rule.ts";
+
+/** Each call stands in a message of its own, with its result right behind it. */
+export type CallsApart = Rule<"calls-apart">;
+
+export const callsApart: RuleKind<CallsApart> = {
+  fields: {},
+  repair(messages, format) {
+    const apart = [...messages];
+    // From the end, so that what is taken apart moves nothing that is still to be looked at.
+    for (let index = messages.length - 1; index >= 0; index--) {
+      const answers = answersBehind(messages, index, format);
+      const pairs = pairsOf(messages[index] as (typeof messages)[number], answers, format);
+      if (pairs.length > 0) apart.splice(index, 1 + answers.length, ...pairs);
+    }
+    return apart;
+  },
+  breaks: (messages, format) =>
+    where(
+      messages,
+      (message, index) => pairsOf(message, answersBehind(messages, index, format), format).length > 0,
+      "a message makes several calls",
+    ),
+};
+
+/** The messages right behind one that makes calls which hold results, and nothing else. */
+function answersBehind<M>(messages: readonly M[], index: number, format: MessageFormat<M>): readonly M[] {
+  const caller = messages[index] as M;
+  if (format.toolCalls(caller).length < 2) return [];
+  const isAnswer = (message: M): boolean => format.role(message) === "tool" && answersCalls(message, format);
+  const behind = messages.slice(index + 1, index + 1 + format.toolCalls(caller).length);
+  const end = behind.findIndex((message) => !isAnswer(message));
+  return end < 0 ? behind : behind.slice(0, end);
+}
+
+/** Each call with its result; nothing where they cannot be told apart, or more than results would have to be parted. */
+function pairsOf<M>(caller: M, answers: readonly M[], format: MessageFormat<M>): M[] {
+  if (answers.length === 0 || [caller, ...answers].some((message) => format.approvals(message).length > 0))
+    return [];
+  const ids = format.toolCalls(caller).flatMap(({ id, providerExecuted }) => (providerExecuted ? [] : [id]));
+  const answered = answers.flatMap((message) => format.toolResults(message)).map(({ id }) => id);
+  const isPaired = new Set(ids).size === ids.length && ids.toSorted().join() === answered.toSorted().join();
+  if (ids.length < 2 || !isPaired) return [];
+  const visit = methodOf(format, "visit");
+  const [first, ...others] = ids;
+  const later = new Set(others);
+  return ids.flatMap((id) => {
+    const call =
+      id === first
+        ? format.without(caller, { toolCalls: (other) => later.has(other) })
+        : visit(caller, new CallAlone(id));
+    const result = answers.flatMap(
+      (message) => format.without(message, { toolResults: (other) => other !== id }) ?? [],
+    );
+    return call === undefined ? result : [call, ...result];
+  });
+}
+
+/** Leaves one call of a message, and nothing else: the first call keeps what was said before it. */
+class CallAlone extends Visitor {
+  readonly #id: string;
+
+  constructor(id: string) {
+    super();
+    this.#id = id;
+  }
+
+  override call<P extends object>(part: P, { ref }: CallShape<P>): P | undefined {
+    return ref(part).id === this.#id ? part : undefined;
+  }
+
+  override result(): undefined {}
+
+  override textPart(): undefined {}
+
+  override reasoning(): undefined {}
+
+  override media(): undefined {}
+}
