@@ -3,8 +3,11 @@ import {
   createChatMemory,
   entry,
   inMemoryStore,
+  isTurnkeepError,
   type MessageFormat,
+  type WindowOptions,
 } from "@turnkeep/core";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { convert } from "../src/convert.ts";
 import { type GeminiContent, geminiConversion, geminiFormat } from "../src/gemini.ts";
@@ -176,6 +179,66 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
       calls: ["2"],
       results: ["2"],
     });
+  });
+
+  it("is removed with its call, also from history", async () => {
+    const memory = createChatMemory<M>({ format, window: { maxMessages: 1, unit: "message" } });
+    const ids = await memory.add(...(said as M[]));
+    const [, , answer] = ids as [string, string, string];
+    expect(await memory.remove(answer)).toEqual(ids.slice(1, -1));
+    expect((await memory.history()).messages.map(({ message }) => message)).toEqual([user("a"), user("b")]);
+  });
+
+  it("whatever is done, the memory that did it shows what one shows that reads anew", async () => {
+    const which = fc.nat(12);
+    const message = fc.constantFrom<M>(
+      ...[user("a"), user("b"), asks(["weather"]), asks(["weather", "1"], ["time", "2"], ["weather", "1"])],
+      ...results(["weather", "rain"]),
+      ...results(["time", "noon", "9"]),
+      ...results(["weather", "sun", "1"]),
+    );
+    const act = fc.oneof(
+      { weight: 8, arbitrary: fc.record({ call: fc.constant("add" as const), which, message }) },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          call: fc.constantFrom("put", "remove", "rewind", "shrink", "restore"),
+          which,
+          message,
+        }),
+      },
+    );
+    const window = fc.constantFrom<WindowOptions<M> | undefined>(
+      undefined,
+      { maxMessages: 3, overflow: "keep" },
+      { maxMessages: 4, unit: "turn", target: 0.5, overflow: "keep" },
+      { maxMessages: 3, unit: "message" },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 14 }), window, async (acts, window) => {
+        const store = inMemoryStore();
+        const open = () => createChatMemory<M>({ id: "m", store, format, window });
+        const memory = open();
+        const ids: string[] = [];
+        for (const { call, which, message } of acts) {
+          const id = ids[which % Math.max(1, ids.length)] ?? "nobody's";
+          const done =
+            call === "add"
+              ? memory.add(message)
+              : call === "put"
+                ? memory.put(id, message)
+                : call === "shrink"
+                  ? memory.shrink()
+                  : memory[call](id);
+          const come: unknown = await done.catch((error: unknown) => {
+            if (!isTurnkeepError(error)) throw error;
+          });
+          if (call === "add" && Array.isArray(come)) ids.push(...(come as string[]));
+          expect(await memory.messages()).toEqual(await open().messages());
+          expect(await memory.entries()).toEqual(await open().entries());
+        }
+      }),
+    );
   });
 
   it("leaves memory with its call", async () => {

@@ -230,7 +230,7 @@ export class Draft<M> {
     if (items.length === 0) return;
     this.parts.leave(items, becomes, this.reason);
     this.evicts ||= becomes === "evicted" && items.some(({ meta }) => meta.derived === undefined);
-    this.live.remove(new Set(items));
+    this.live.remove(items);
     this.raiseEpoch();
   }
 

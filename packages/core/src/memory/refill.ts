@@ -1,6 +1,7 @@
 import type { MemorySettings } from "../memory-settings.ts";
-import { type Item, readItem } from "../steps/item.ts";
+import { type Item, readItem, seqsOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
 import { isStanding } from "../steps/step.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import { withInstructions } from "../window/groups.ts";
@@ -44,10 +45,10 @@ export async function readBegun<M>(attempt: Attempt<M>, through: number): Promis
 }
 
 /** The messages of all steps that one of these is part of. */
-export function stepsWith<M>(items: readonly Item<M>[], { steps }: Live<M>): ReadonlySet<Item<M>> {
-  const wanted = new Set(items);
-  const found = steps.filter((step) => step.items.some((item) => wanted.has(item)));
-  return new Set(found.flatMap((step) => step.items));
+export function stepsWith<M>(items: readonly Item<M>[], { steps }: Live<M>): readonly Item<M>[] {
+  const wanted = seqsOf(items);
+  const found = steps.filter((step) => step.items.some(({ seq }) => wanted.has(seq)));
+  return found.flatMap((step) => step.items);
 }
 
 /** Reads evicted messages, newest first, until there are more than could come back. */
@@ -82,21 +83,21 @@ export function chooseReturning<M>(
   covered: readonly Item<M>[] = [],
 ): Item<M>[] {
   const whole = live.copy([...covered, ...candidates]);
-  const fresh = new Set(candidates);
+  const fresh = seqsOf(candidates);
   const away = stepsWith(covered, whole);
   whole.remove(away);
-  const cut = new Set<Item<M>>();
+  const cut: Item<M>[] = [];
   const { unit } = settings.window;
   const first = whole.steps.findIndex((step) => unit.beginsGroup(step));
   const start = first < 0 ? whole.steps.length : withInstructions(whole.steps, first);
   for (const [index, step] of whole.steps.entries()) {
     if (isStanding(step)) continue;
     const answersNothing = step.items.every((item) => item.role === "tool");
-    if ((answersNothing || index < start) && step.items.every((item) => fresh.has(item))) {
-      for (const item of step.items) cut.add(item);
-    }
+    const leaves = answersNothing || index < start;
+    if (leaves && step.items.every(({ seq }) => fresh.has(seq))) pushAll(cut, step.items);
   }
   whole.remove(cut);
-  const evicted = new Set(planWindow(whole, settings, limits, { refill: true }).evict);
-  return candidates.filter((item) => ![away, cut, evicted].some((gone) => gone.has(item)));
+  const { evict } = planWindow(whole, settings, limits, { refill: true });
+  const gone = seqsOf([...away, ...cut, ...evict]);
+  return candidates.filter(({ seq }) => !gone.has(seq));
 }

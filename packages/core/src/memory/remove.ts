@@ -94,7 +94,7 @@ async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): 
     earlier.push(...items);
     if (!isComplete(items) || earlier.length === 0) return false;
     // The first part of an answer may be on the next page.
-    return grouped(earlier, target).stepOf(target).items[0] !== earlier.at(-1);
+    return grouped(earlier, target).stepOf(target).items[0]?.seq !== earlier.at(-1)?.seq;
   });
   const found = grouped(earlier, target);
   await scanRecords({ after: target.seq, states, limit: pageSize }, attempt, (page) => {

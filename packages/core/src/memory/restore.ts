@@ -1,6 +1,6 @@
 import { quoted, TurnkeepError, unsupportedError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import type { Item } from "../steps/item.ts";
+import { type Item, seqsOf } from "../steps/item.ts";
 import { isPrompt } from "../steps/kinds.ts";
 import type { Step } from "../steps/step.ts";
 import { withInstructions } from "../window/groups.ts";
@@ -106,16 +106,16 @@ async function withBegun<M>(back: readonly Item<M>[], fork: number, attempt: Att
   if (begun.length === 0 || back.length === 0) return [...back];
   const whole = live.copy([...begun, ...back]);
   if (fork <= coveredBy(live)) {
-    const stays = stepsWith(begun, whole);
-    return back.filter((item) => !stays.has(item));
+    const stays = seqsOf(stepsWith(begun, whole));
+    return back.filter(({ seq }) => !stays.has(seq));
   }
   const { steps } = whole;
   const { unit } = attempt.settings.window;
-  const isBack = new Set(back);
-  let first = steps.findIndex(({ items }) => items.some((item) => isBack.has(item)));
+  const isBack = seqsOf(back);
+  let first = steps.findIndex(({ items }) => items.some(({ seq }) => isBack.has(seq)));
   while (first > 0 && !unit.beginsGroup(steps[first] as Step<M>)) first--;
   const returning = steps.slice(withInstructions(steps, first)).flatMap(({ items }) => items);
-  return returning.filter((item) => live.byId.get(item.id) !== item);
+  return returning.filter(({ id }) => !live.byId.has(id));
 }
 
 /** Whether it is a prompt whose place another of the branch took. */

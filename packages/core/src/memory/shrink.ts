@@ -45,7 +45,7 @@ export function shrinkOnce<M>(
     const { draft, settings } = attempt;
     draft.reason = "shrink";
     const { reader, window, profile } = settings;
-    const hidden = new Set(await hiddenIn(attempt));
+    const hidden = new Set((await hiddenIn(attempt)).flatMap(({ id }) => draft.live.byId.get(id) ?? []));
     const steps = shownSteps(draft.live, hidden, window.unit, profile);
     const shown = itemsOfSteps(steps, draft.live, hidden);
     const now = totalsOf(shown, reader);

@@ -69,7 +69,7 @@ export class ListSteps<M> {
     if (left === 0) return left;
     for (let at = this.items.length - 1; at >= left; at--)
       this.#pairing.leave(this.items[at] as Item<M>, this.pairs[at] as MessagePairs);
-    this.#live.remove(new Set(this.items.slice(left)));
+    this.#live.remove(this.items.slice(left));
     this.pairs.length = left;
     this.#reach.length = left;
     dropFrom(this.questions, left);

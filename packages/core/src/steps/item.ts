@@ -122,6 +122,11 @@ export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> 
   };
 }
 
+/** What tells items from others, also in another list, where they may have another form. */
+export function seqsOf<M>(items: readonly Pick<Item<M>, "seq">[]): ReadonlySet<number> {
+  return new Set(items.map(({ seq }) => seq));
+}
+
 /** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
 export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
   return messages.map((message, index) => {

@@ -68,8 +68,10 @@ export class Live<M> extends StepList<M> {
     return this.enter(item, index);
   }
 
-  /** Removes items. If only part of a step is removed, the rest is regrouped. */
-  remove(victims: ReadonlySet<Item<M>>): void {
+  /** Removes items, in whatever form they are held. If only part of a step is removed, the rest is regrouped. */
+  remove(items: Iterable<Item<M>>): void {
+    const victims = new Set<Item<M>>();
+    for (const { id } of items) victims.add(this.byId.get(id) as Item<M>);
     if (victims.size === 0) return;
     const leaving = new Set<Step<M>>();
     for (const item of victims) leaving.add(this.stepOf(item));
@@ -104,7 +106,7 @@ export class Live<M> extends StepList<M> {
   replace(old: Item<M>, item: Item<M>): void {
     const [first] = this.stepOf(old).items;
     const after = this.#cut(this.items.lastIndexOf(first as Item<M>));
-    this.#enterAll(after.map((other) => (other === old ? item : other)));
+    this.#enterAll(after.map((other) => (other.seq === old.seq ? item : other)));
   }
 
   /** Removes the items from that index on, to be grouped anew; all of them if a step reaches across it. */

@@ -22,8 +22,6 @@ interface ToolCalls {
   first: number;
 }
 
-type Answering<M> = ItemFacts<M> & Pick<Item<M>, "given">;
-
 /**
  * Finds the calls of results that bear no id although their call has one, and of those that bear one although their call
  * has none: a result without an id answers the first call of its tool in the newest answer that waits for one. That is
@@ -36,18 +34,18 @@ export class NamedCalls<M> {
   #byTool: Map<string, ToolCalls> = new Map();
 
   /** The message with the ids of the calls that its results answer; itself where they have them. */
-  answering<T extends Answering<M>>(item: T, step: Step<M>, isMade: (id: string) => boolean): T {
-    const { message, format } = item.given ?? item;
+  answering<T extends ItemFacts<M>>(item: T, step: Step<M>, isMade: (id: string) => boolean): T {
+    const { message, format } = item;
     if (message === undefined || format?.visit === undefined) return item;
     const found = new Results();
     format.visit(message, found);
     this.#read(step);
     const calls = this.#callsFor(found.results, step, isMade);
-    if (!calls.some((call) => call !== undefined)) return unchanged(item);
+    if (!calls.some((call) => call !== undefined)) return item;
     const changed = format.visit(message, new UnderCallIds(calls)) as M;
     const results = format.toolResults(changed);
     if (results.every(({ id }, at) => id === item.results[at]?.id)) return item;
-    return { ...item, message: deepFreeze(changed), results, given: item.given ?? item };
+    return { ...item, message: deepFreeze(changed), results, given: item };
   }
 
   #callsFor(
@@ -94,12 +92,11 @@ export class NamedCalls<M> {
   }
 }
 
-/** As it was added: there is nothing left to find. */
-function unchanged<M, T extends Answering<M>>(item: T): T {
+/** An item as it was added, before its calls were found. */
+export function asAdded<M>(item: Item<M>): Item<M> {
   const { given } = item;
-  return given === undefined
-    ? item
-    : { ...item, message: given.message, results: given.results, given: undefined };
+  if (given === undefined) return item;
+  return { ...item, message: given.message, results: given.results, given: undefined };
 }
 
 function waits<M>({ calls, answers }: Step<M>, id: string, taken: number): boolean {

@@ -1,7 +1,7 @@
 import type { Item, ItemFacts } from "./item.ts";
 import { approvedIn, isAnswer, isAssistants, isDirectlyBehind, isLoose } from "./kinds.ts";
 import { Links } from "./links.ts";
-import { NamedCalls } from "./named-calls.ts";
+import { asAdded, NamedCalls } from "./named-calls.ts";
 import { isOpen } from "./pairing.ts";
 import { approvedCalls, isSettled, newStep, type Step } from "./step.ts";
 import { takeOut } from "./take-out.ts";
@@ -32,7 +32,8 @@ export class StepList<M> {
   /** Whether an item was met that may continue the answer directly before it, as the format's items can. */
   protected inParts = false;
   protected readonly answers: "joined" | "apart";
-  readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
+  /** By `seq`: an item takes another form where its results are found to answer other calls. */
+  readonly #stepOf: Map<number, Step<M>> = new Map();
   readonly #links: Links<M> = new Links();
   readonly #named: NamedCalls<M> = new NamedCalls();
   #newestAssistant: Item<M> | undefined;
@@ -45,7 +46,7 @@ export class StepList<M> {
   }
 
   stepOf(item: Item<M>): Step<M> {
-    const step = this.#stepOf.get(item);
+    const step = this.#stepOf.get(item.seq);
     if (step === undefined) throw new Error(`message ${item.id} is not live`);
     return step;
   }
@@ -75,7 +76,7 @@ export class StepList<M> {
   lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls" | "approvals">): string[] {
     const late = new Set(old.meta.late);
     const newest = this.#newestAnswer();
-    if (newest === undefined || newest === this.#stepOf.get(old)) return [...late];
+    if (newest === undefined || newest === this.#stepOf.get(old.seq)) return [...late];
     const own = idsOf(facts.calls);
     const before = idsOf(old.results);
     for (const { id } of facts.results) if (own.has(id) && !before.has(id)) late.add(id);
@@ -89,7 +90,7 @@ export class StepList<M> {
    * held.
    */
   protected enter(added: Item<M>, index: number): Item<M> {
-    const item = this.#answering(added);
+    const item = this.#answering(asAdded(added));
     const last = index === this.items.length;
     if (last) this.items.push(item);
     else this.items.splice(index, 0, item);
@@ -101,7 +102,7 @@ export class StepList<M> {
     if (last && !isDirectlyBehind(item, this.items.at(-2))) this.#waiting = undefined;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     this.#takeIn(step, own);
-    this.#stepOf.set(item, step);
+    this.#stepOf.set(item.seq, step);
     this.#links.join(step, item, own);
     if (item.role === "tool" && step.items.length === 1) this.#links.awaitCalls(step, item);
     if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
@@ -129,7 +130,7 @@ export class StepList<M> {
   protected leave(step: Step<M>): void {
     for (const item of step.items) {
       this.loose.delete(item);
-      this.#stepOf.delete(item);
+      this.#stepOf.delete(item.seq);
     }
     this.unsettled.delete(step);
     this.#links.leave(step);
@@ -143,7 +144,7 @@ export class StepList<M> {
 
   /** Looks for the newest answer again if it has left. */
   protected afterLeaving(): void {
-    const isGone = (item: Item<M> | undefined): boolean => item !== undefined && !this.#stepOf.has(item);
+    const isGone = (item: Item<M> | undefined): boolean => item !== undefined && !this.#stepOf.has(item.seq);
     if (isGone(this.#newestAssistant)) this.findNewestAnswer();
     if (isGone(this.#waiting?.items[0])) this.#waiting = undefined;
   }
@@ -191,7 +192,7 @@ export class StepList<M> {
       this.#links.leave(between);
       for (const item of between.items) {
         this.#links.join(step, item, idsOf(item.calls));
-        this.#stepOf.set(item, step);
+        this.#stepOf.set(item.seq, step);
       }
     }
     return step;
@@ -203,7 +204,7 @@ export class StepList<M> {
    */
   #continues(item: Item<M>, before: Step<M>): boolean {
     const previous = this.items.at(-2);
-    if (!item.part || item.boundary || previous === undefined || this.#stepOf.get(previous) !== before)
+    if (!item.part || item.boundary || previous === undefined || this.#stepOf.get(previous.seq) !== before)
       return false;
     if (item.meta.derived !== undefined || previous.meta.derived !== undefined) return false;
     if (previous.role === "assistant" || approvedCalls(before, previous).length > 0) return true;
@@ -220,7 +221,7 @@ export class StepList<M> {
     for (const orphan of orphans) {
       for (const item of orphan.items) {
         this.#links.join(step, item, noIds);
-        this.#stepOf.set(item, step);
+        this.#stepOf.set(item.seq, step);
       }
       this.#links.dropOrphans(orphan);
     }
