@@ -124,8 +124,9 @@ async function ofMemories(): Promise<Functions> {
 
 async function ofProfiles(): Promise<Functions> {
   const { modelMessageFormat: format } = await core();
-  const { anthropic, bedrock, gemini, mistral, openai, openaiResponses, strict, validate } = await profiles();
-  const all = { anthropic, bedrock, gemini, mistral, openai, openaiResponses, strict };
+  const { anthropic, bedrock, gemini, minimax, mistral, openai, openaiResponses, strict, validate } =
+    await profiles();
+  const all = { anthropic, bedrock, gemini, minimax, mistral, openai, openaiResponses, strict };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, profile]): [string, Prepare][] => [
       [`validate for ${name}`, (messages) => () => validate(messages, profile, { format })],

@@ -45,32 +45,53 @@ function pairsOf<M>(caller: M, answers: readonly M[], format: MessageFormat<M>):
   const answered = answers.flatMap((message) => format.toolResults(message)).map(({ id }) => id);
   const isPaired = new Set(ids).size === ids.length && ids.toSorted().join() === answered.toSorted().join();
   if (ids.length < 2 || !isPaired) return [];
-  const visit = methodOf(format, "visit");
-  const [first, ...others] = ids;
-  const later = new Set(others);
-  return ids.flatMap((id) => {
-    const call =
-      id === first
-        ? format.without(caller, { toolCalls: (other) => later.has(other) })
-        : visit(caller, new CallAlone(id));
-    const result = answers.flatMap(
-      (message) => format.without(message, { toolResults: (other) => other !== id }) ?? [],
-    );
-    return call === undefined ? result : [call, ...result];
-  });
+  return inHalves(caller, answers, ids, format);
 }
 
-/** Leaves one call of a message, and nothing else: the first call keeps what was said before it. */
-class CallAlone extends Visitor {
-  readonly #id: string;
+/** By halves of halves: to take each call out of all the others would be work that grows as their square. */
+function inHalves<M>(
+  caller: M,
+  answers: readonly M[],
+  ids: readonly string[],
+  format: MessageFormat<M>,
+): M[] {
+  if (ids.length === 1) return [caller, ...answers];
+  const middle = ids.length >> 1;
+  const [first, rest] = [ids.slice(0, middle), ids.slice(middle)];
+  const isRest = new Set(rest);
+  const part = (isOther: (id: string) => boolean): M[] =>
+    answers.flatMap((message) => format.without(message, { toolResults: isOther }) ?? []);
+  const visit = methodOf(format, "visit");
+  // The first call keeps what was said before it.
+  const asked = format.without(caller, { toolCalls: (id) => isRest.has(id) }) as M;
+  const askedThen = visit(caller, new CallsAlone(isRest)) as M;
+  return [
+    ...inHalves(
+      asked,
+      part((id) => isRest.has(id)),
+      first,
+      format,
+    ),
+    ...inHalves(
+      askedThen,
+      part((id) => !isRest.has(id)),
+      rest,
+      format,
+    ),
+  ];
+}
 
-  constructor(id: string) {
+/** Leaves some calls of a message, and nothing else. */
+class CallsAlone extends Visitor {
+  readonly #ids: ReadonlySet<string>;
+
+  constructor(ids: ReadonlySet<string>) {
     super();
-    this.#id = id;
+    this.#ids = ids;
   }
 
   override call<P extends object>(part: P, { ref }: CallShape<P>): P | undefined {
-    return ref(part).id === this.#id ? part : undefined;
+    return this.#ids.has(ref(part).id) ? part : undefined;
   }
 
   override result(): undefined {}
