@@ -102,7 +102,7 @@ export class UserProject {
    * @param {string} [compiler] the folder of another compiler than the workspace's
    * @returns {Promise<string>} the compiled file
    */
-  async compile(code, beside = {}, own = {}, compiler = join(root, "node_modules", "typescript")) {
+  async compile(code, beside = {}, own = {}, compiler) {
     const options = {
       target: "ES2023",
       lib: ["ES2023"],
@@ -125,7 +125,14 @@ export class UserProject {
       join(this.folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
     );
-    const tsc = [join(compiler, "bin", "tsc"), "-p", ".", "--pretty", "false"];
+    const tsc = [
+      join(compiler ?? join(root, "node_modules", "typescript"), "bin", "tsc"),
+      "-p",
+      ".",
+      "--pretty",
+      "false",
+    ];
+    if (compiler === undefined) tsc.push("--singleThreaded");
     const { ok, output, end } = await execute(process.execPath, tsc, { cwd: this.folder });
     const errors = complaintsOf(output);
     if (errors.length > 0) throw new Error(`The types do not hold:\n${errors.join("\n")}`);
