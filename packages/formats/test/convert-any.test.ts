@@ -36,7 +36,7 @@ describe("any messages", () => {
           if (own_.length === 0) arrives(shown([one], own.format), target, json);
         });
       }),
-      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 20) },
     );
   });
 });

@@ -4,7 +4,7 @@ import { convert, modelMessageConversion } from "../src/convert.ts";
 import { commonConversation, conversationOf } from "./arbitrary-conversations.ts";
 import { conversionOf, names, pairs, said, told } from "./conversions.ts";
 
-const runs = { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) };
+const runs = { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 20) };
 
 /** Bedrock fetches no links, and Ollama neither fetches them nor takes files. */
 const heldBy = (...formats: readonly string[]) =>

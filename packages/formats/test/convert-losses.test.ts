@@ -72,7 +72,7 @@ describe("a member that is not known", () => {
           expect({ path, told: isLostWithAll || isTold || arrives }).toEqual({ path, told: true });
         }
       }),
-      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 20) },
     );
   });
 });

@@ -12,6 +12,12 @@ import { chatMessage } from "./arbitrary-messages.ts";
 import { responsesItem } from "./arbitrary-responses.ts";
 import { conversionOf, names, told } from "./conversions.ts";
 
+// A run is costly here.
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
+});
+
 type Convert = (messages: UIMessageLike[]) => Promise<ModelMessageLike[]>;
 interface Schema {
   safeParse(message: unknown): { readonly success: boolean; readonly error?: unknown };

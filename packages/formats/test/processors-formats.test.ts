@@ -14,6 +14,12 @@ import { describe, expect, it } from "vitest";
 import { dialects, turns } from "./processors-conversations.ts";
 import { characters as counter } from "./profiles-conversations.ts";
 
+// A run is costly here.
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
+});
+
 type Make = () => Processor<unknown>;
 
 const few = fc.option(fc.nat(5), { nil: undefined });

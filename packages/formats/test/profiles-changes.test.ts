@@ -13,6 +13,12 @@ import { validate } from "../src/profiles.ts";
 import { allProfiles } from "./all-profiles.ts";
 import { anyMessage, anyWindow, throwUnless, viewOf } from "./profiles-conversations.ts";
 
+// A run is costly here.
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
+});
+
 /** By the place of a message among those that were ever added, counted from the newest. */
 type Change =
   | { readonly kind: "add"; readonly messages: readonly ModelMessage[] }

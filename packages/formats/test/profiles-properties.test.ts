@@ -24,6 +24,12 @@ import {
   viewOf,
 } from "./profiles-conversations.ts";
 
+// A run is costly here.
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
+});
+
 const conversation = fc.oneof(
   { weight: 2, arbitrary: fc.array(anyMessage, { minLength: 1, maxLength: 24 }) },
   {

@@ -296,7 +296,7 @@ function testWriter<M>(writer: Writer<M>, ...profiles: readonly (ProfileRules | 
             await memory.add(answer);
             expect((await memory.messages()).slice(0, view.length)).toEqual(view);
           }),
-          { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 60) },
+          { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 25) },
         );
       });
     },
