@@ -1,12 +1,15 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { sharedByAlias } from "../../vitest.shared.ts";
 
-const newest: ViteUserConfig = mergeConfig(sharedByAlias, {
+// The SDK takes a second to load: once, and not once for each file.
+const loadedOnce: ViteUserConfig = mergeConfig(sharedByAlias, { test: { isolate: false } });
+
+const newest: ViteUserConfig = mergeConfig(loadedOnce, {
   test: { name: "ai 7", globalSetup: ["@turnkeep/servers/vitest-postgres"] },
 });
 
 /** The tests that need no database, over the other major. */
-const older: ViteUserConfig = mergeConfig(sharedByAlias, {
+const older: ViteUserConfig = mergeConfig(loadedOnce, {
   resolve: {
     alias: [
       { find: /^ai$/, replacement: "ai6" },
