@@ -291,5 +291,5 @@ test("random sequences of small and large messages leave what a model holds", as
     await one.deleteMessages(memoryId);
     expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 10) });
+  await fc.assert(property, { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 5) });
 }, 300_000);

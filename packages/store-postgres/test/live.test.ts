@@ -101,7 +101,7 @@ test("whatever leaves, comes back, is replaced or removed, reads and pages by an
         expect(await pagesOf({ states: wanted, ids }, 7)).toEqual(matching);
       },
     ),
-    { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 60) },
+    { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 30) },
   );
 });
 

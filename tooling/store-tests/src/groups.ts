@@ -2,18 +2,7 @@
 export const driverGroups = ["basic", "versions", "replay", "payloads"] as const;
 
 /** What another server of the kind may do differently: how it runs what it is sent. */
-export const serverGroups = [
-  "basic",
-  "order",
-  "atomicity",
-  "versions",
-  "replay",
-  "states",
-  "history",
-  "errors",
-  "lifecycle",
-  "model",
-] as const;
+export const serverGroups = ["basic", "atomicity", "versions", "replay", "history", "model"] as const;
 
 /** The kit's cases of 12,000 messages and of 1,100 memories: once for a database, and not where a server takes long for them. */
 const longest = /twelve thousand messages|behind a thousand memories/;
