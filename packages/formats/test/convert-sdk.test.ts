@@ -11,12 +11,7 @@ import { langchain4jMessage } from "./arbitrary-langchain4j.ts";
 import { chatMessage } from "./arbitrary-messages.ts";
 import { responsesItem } from "./arbitrary-responses.ts";
 import { conversionOf, names, told } from "./conversions.ts";
-
-// A run is costly here.
-fc.configureGlobal({
-  ...fc.readConfigureGlobal(),
-  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
-});
+import { fewerRuns } from "./fewer-runs.ts";
 
 type Convert = (messages: UIMessageLike[]) => Promise<ModelMessageLike[]>;
 interface Schema {
@@ -43,6 +38,7 @@ describe.each(majors)("what the AI SDK %i", (_major, schema, convertToModelMessa
         const given = convert(conversation, { from: modelMessageConversion, to: own }).messages;
         accepted(schema, convert(given, { from: own, to: modelMessageConversion }).messages);
       }),
+      fewerRuns,
     );
   });
 
@@ -54,6 +50,7 @@ describe.each(majors)("what the AI SDK %i", (_major, schema, convertToModelMessa
         accepted(schema, sent);
         expect(told(sent, modelMessageFormat)).toEqual(told(conversation, modelMessageFormat));
       }),
+      fewerRuns,
     );
   });
 });
@@ -73,6 +70,7 @@ describe("any message as the AI SDK's", () => {
       fc.property(fc.array(message, { minLength: 1, maxLength: 3 }), (messages) => {
         accepted(majors[1][1], convert(messages, { from, to: modelMessageConversion }).messages);
       }),
+      fewerRuns,
     );
   });
 });

@@ -11,14 +11,9 @@ import {
 } from "@turnkeep/core/processors";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fewerRuns } from "./fewer-runs.ts";
 import { dialects, turns } from "./processors-conversations.ts";
 import { characters as counter } from "./profiles-conversations.ts";
-
-// A run is costly here.
-fc.configureGlobal({
-  ...fc.readConfigureGlobal(),
-  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
-});
 
 type Make = () => Processor<unknown>;
 
@@ -77,6 +72,7 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
           .map(Number);
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       }),
+      fewerRuns,
     );
   });
 
@@ -93,6 +89,7 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
           expect(shown).toEqual(await applyProcessors(list, made(), { format }));
         }
       }),
+      fewerRuns,
     );
   });
 
@@ -119,6 +116,7 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
           }
         }
       }),
+      fewerRuns,
     );
   });
 });

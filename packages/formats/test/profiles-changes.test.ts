@@ -11,13 +11,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { validate } from "../src/profiles.ts";
 import { allProfiles } from "./all-profiles.ts";
+import { fewerRuns } from "./fewer-runs.ts";
 import { anyMessage, anyWindow, throwUnless, viewOf } from "./profiles-conversations.ts";
-
-// A run is costly here.
-fc.configureGlobal({
-  ...fc.readConfigureGlobal(),
-  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
-});
 
 /** By the place of a message among those that were ever added, counted from the newest. */
 type Change =
@@ -102,6 +97,7 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
             }
           },
         ),
+        fewerRuns,
       );
     });
 
@@ -116,6 +112,7 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
           const next = await memory.messages();
           if (shown.some(({ role }) => role !== "system")) expect(next.slice(0, shown.length)).toEqual(shown);
         }),
+        fewerRuns,
       );
     });
   },

@@ -15,6 +15,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { validate } from "../src/profiles.ts";
 import { allProfiles } from "./all-profiles.ts";
+import { fewerRuns } from "./fewer-runs.ts";
 import {
   anyMessage,
   anyWindow,
@@ -23,12 +24,6 @@ import {
   toolNames,
   viewOf,
 } from "./profiles-conversations.ts";
-
-// A run is costly here.
-fc.configureGlobal({
-  ...fc.readConfigureGlobal(),
-  numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40),
-});
 
 const conversation = fc.oneof(
   { weight: 2, arbitrary: fc.array(anyMessage, { minLength: 1, maxLength: 24 }) },
@@ -93,6 +88,7 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
             }
           },
         ),
+        fewerRuns,
       );
     });
 
@@ -107,6 +103,7 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
           if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
           else expect(messages.some(isShowable)).toBe(false);
         }),
+        fewerRuns,
       );
     });
 
@@ -118,6 +115,7 @@ describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
           expect(again.messages).toEqual(messages);
           expect(again.stages).toEqual([]);
         }),
+        fewerRuns,
       );
     });
   },
@@ -136,6 +134,7 @@ it("any ids become such as the provider takes, and different ones stay different
       const made = shaped.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
       expect(new Set(made).size).toBe(own.length);
     }),
+    fewerRuns,
   );
 });
 
@@ -161,5 +160,6 @@ it("any tool's name becomes such as the provider takes, the same in whatever lis
         if (rule?.rule === "tool-names" && rule.pattern.test(one)) expect(shown).toBe(one);
       }
     }),
+    fewerRuns,
   );
 });
