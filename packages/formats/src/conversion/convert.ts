@@ -1,5 +1,6 @@
 import type { MessageFormat } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
+import { withCallIds } from "@turnkeep/core/processors";
 import { type Fields, invalidOption, kindOf, takeOptions } from "@turnkeep/core/store-kit";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
@@ -11,7 +12,10 @@ import { settled } from "./settle.ts";
  */
 export interface Conversion<In, Out = In> {
   readonly format: MessageFormat<In>;
-  /** Reports what the neutral form cannot hold. Given only messages that the format's `encode` accepts. */
+  /**
+   * Reports what the neutral form cannot hold. Given only messages that the format's `encode` accepts, each result under the id
+   * of its call.
+   */
   read(messages: readonly In[], losses: Losses): NeutralMessage[];
   /** Reports what the format cannot hold. */
   write(messages: readonly NeutralMessage[], losses: Losses): Out[];
@@ -73,7 +77,8 @@ export function convert<In, Out>(
     return { messages: [...messages] as unknown[] as Out[], lost: [] };
   }
   const losses = new Losses();
-  const written = to.write(settled(from.read(messages, losses), losses), losses);
+  const paired = withCallIds(messages as readonly In[], { format: from.format });
+  const written = to.write(settled(from.read(paired, losses), losses), losses);
   return { messages: written, lost: losses.list() };
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "@turnkeep/core/format-kit";
-import { CallsById, withCallIds } from "@turnkeep/core/processors";
+import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, named, typed } from "../conversion/media.ts";
 import {
@@ -33,7 +33,7 @@ type MadeUpIds = CallsById<string>;
 /** See `Conversion.read`. What a user says beside responses stands in a message behind them. */
 export function readContents(contents: readonly GeminiContent[], losses: Losses): NeutralMessage[] {
   let ids: MadeUpIds = new CallsById();
-  return withCallIds(contents, { format: geminiFormat }).flatMap((content, index): NeutralMessage[] => {
+  return contents.flatMap((content, index): NeutralMessage[] => {
     const source = { index, losses };
     losses.members(index, "message", content, ["role", "parts"]);
     const role = geminiFormat.role(content);

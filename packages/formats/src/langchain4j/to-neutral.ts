@@ -1,5 +1,5 @@
 import { isObject } from "@turnkeep/core/format-kit";
-import { CallsById, withCallIds } from "@turnkeep/core/processors";
+import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, typed } from "../conversion/media.ts";
 import {
@@ -10,7 +10,6 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
-import { langchain4jFormat } from "./format.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { contentsOf, mediaKinds } from "./parts.ts";
 
@@ -20,7 +19,7 @@ type MadeUpIds = CallsById<string>;
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly LangChain4jMessage[], losses: Losses): NeutralMessage[] {
   let ids: MadeUpIds = new CallsById();
-  return withCallIds(messages, { format: langchain4jFormat }).flatMap((message, index) => {
+  return messages.flatMap((message, index) => {
     // Results answer the calls of the newest answer.
     if (message.type === "AI") ids = new CallsById();
     return readMessage(message, { index, losses }, ids);

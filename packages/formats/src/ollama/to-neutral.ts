@@ -1,9 +1,8 @@
 import { toBase64 } from "@turnkeep/core/format-kit";
-import { CallsById, withCallIds } from "@turnkeep/core/processors";
+import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { type NeutralMessage, type OutputPart, type SourcedPart, sourced } from "../conversion/neutral.ts";
 import { outputOf } from "../conversion/outputs.ts";
-import { ollamaFormat } from "./format.ts";
 import type { OllamaMessage } from "./messages.ts";
 import { callsOf, imagesOf, thoughtOf } from "./parts.ts";
 
@@ -13,7 +12,7 @@ type MadeUpIds = CallsById<string>;
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly OllamaMessage[], losses: Losses): NeutralMessage[] {
   let ids: MadeUpIds = new CallsById();
-  return withCallIds(messages, { format: ollamaFormat }).map((message, index) => {
+  return messages.map((message, index) => {
     // Results answer the calls of the newest answer.
     if (message.role === "assistant") ids = new CallsById();
     const source = { index, losses };
