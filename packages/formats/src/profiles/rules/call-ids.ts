@@ -15,7 +15,7 @@ export type CallIds = Rule<
 
 export const callIds: RuleKind<CallIds> = {
   fields: { pattern, unique: optional(oneOf("request", "answer")) },
-  repair: withCallIds,
+  repair: withNewIds,
   breaks: wrongIds,
 };
 
@@ -24,7 +24,7 @@ export const callIds: RuleKind<CallIds> = {
  * nine letters and digits that depend on the id and, where ids must be unique, on how many calls bore the same there.
  * Where calls of one answer bear the same, the nth result is that of the nth.
  */
-function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: CallIds): M[] {
+function withNewIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: CallIds): M[] {
   const ids = messages.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
   const taken = new Set(ids.filter((id) => rule.pattern.test(id)));
   if (taken.size === ids.length) return [...messages];
@@ -99,7 +99,7 @@ export function storedCallIds<M>(
   if (rule === undefined) return new Map();
   const idsOf = (message: M): string[] => format.toolCalls(message).map(({ id }) => id);
   const stored = messages.flatMap(idsOf);
-  const shown = withCallIds(messages, format, rule).flatMap(idsOf);
+  const shown = withNewIds(messages, format, rule).flatMap(idsOf);
   return new Map(shown.map((id, index) => [id, stored[index] ?? id]));
 }
 

@@ -9,20 +9,24 @@ export type CallsApart = Rule<"calls-apart">;
 
 export const callsApart: RuleKind<CallsApart> = {
   fields: {},
-  repair(messages, format) {
-    const apart = [...messages];
-    // From the end, so that what is taken apart moves nothing that is still to be looked at.
-    for (let index = messages.length - 1; index >= 0; index--) {
+  repair<M>(messages: readonly M[], format: MessageFormat<M>) {
+    const apart: M[] = [];
+    for (let index = 0; index < messages.length; index++) {
+      const message = messages[index] as M;
       const answers = answersBehind(messages, index, format);
-      const pairs = pairsOf(messages[index] as (typeof messages)[number], answers, format);
-      if (pairs.length > 0) apart.splice(index, 1 + answers.length, ...pairs);
+      const ids = idsToPart(message, answers, format);
+      if (ids.length === 0) apart.push(message);
+      else {
+        for (const part of inHalves(message, answers, ids, format)) apart.push(part);
+        index += answers.length;
+      }
     }
     return apart;
   },
   breaks: (messages, format) =>
     where(
       messages,
-      (message, index) => pairsOf(message, answersBehind(messages, index, format), format).length > 0,
+      (message, index) => idsToPart(message, answersBehind(messages, index, format), format).length > 0,
       "a message makes several calls",
     ),
 };
@@ -37,18 +41,17 @@ function answersBehind<M>(messages: readonly M[], index: number, format: Message
   return end < 0 ? behind : behind.slice(0, end);
 }
 
-/** Each call with its result; nothing where they cannot be told apart, or more than results would have to be parted. */
-function pairsOf<M>(caller: M, answers: readonly M[], format: MessageFormat<M>): M[] {
+/** The ids of the calls to part; none where they cannot be told apart, or more than results would have to be parted. */
+function idsToPart<M>(caller: M, answers: readonly M[], format: MessageFormat<M>): readonly string[] {
   if (answers.length === 0 || [caller, ...answers].some((message) => format.approvals(message).length > 0))
     return [];
   const ids = format.toolCalls(caller).flatMap(({ id, providerExecuted }) => (providerExecuted ? [] : [id]));
   const answered = answers.flatMap((message) => format.toolResults(message)).map(({ id }) => id);
   const isPaired = new Set(ids).size === ids.length && ids.toSorted().join() === answered.toSorted().join();
-  if (ids.length < 2 || !isPaired) return [];
-  return inHalves(caller, answers, ids, format);
+  return isPaired && ids.length > 1 ? ids : [];
 }
 
-/** By halves of halves: to take each call out of all the others would be work that grows as their square. */
+/** Each call with its result, by halves of halves: to take each call out of all the others would be work that grows as their square. */
 function inHalves<M>(
   caller: M,
   answers: readonly M[],
