@@ -82,43 +82,27 @@ export interface ItemReader<M> {
 type StoredParts<M> = Omit<Item<M>, keyof ItemFacts<M> | "given">;
 
 export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> {
-  const { id, seq, createdAt, payload, meta, metaText } = stored;
-  const {
-    message,
-    error,
-    role,
-    calls,
-    results,
-    approvals,
-    boundary,
-    part,
-    inPlace,
-    pinned,
-    sets,
-    tokens,
-    format,
-  } = facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
-    message,
-    error,
-    role,
-    calls,
-    results,
-    approvals,
-    boundary,
-    part,
-    inPlace,
-    pinned,
-    sets,
-    tokens,
-    format,
-    id,
-    seq,
-    createdAt,
-    payload,
-    meta,
-    metaText,
+    message: facts.message,
+    error: facts.error,
+    role: facts.role,
+    calls: facts.calls,
+    results: facts.results,
+    approvals: facts.approvals,
+    boundary: facts.boundary,
+    part: facts.part,
+    inPlace: facts.inPlace,
+    pinned: facts.pinned,
+    sets: facts.sets,
+    tokens: facts.tokens,
+    format: facts.format,
+    id: stored.id,
+    seq: stored.seq,
+    createdAt: stored.createdAt,
+    payload: stored.payload,
+    meta: stored.meta,
+    metaText: stored.metaText,
   };
 }
 
