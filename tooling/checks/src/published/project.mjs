@@ -125,14 +125,10 @@ export class UserProject {
       join(this.folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
     );
-    const tsc = [
-      join(compiler ?? join(root, "node_modules", "typescript"), "bin", "tsc"),
-      "-p",
-      ".",
-      "--pretty",
-      "false",
-    ];
-    if (compiler === undefined) tsc.push("--singleThreaded");
+    // Older compilers know one thread only.
+    const threads = compiler === undefined ? ["--singleThreaded"] : [];
+    const folder = compiler ?? join(root, "node_modules", "typescript");
+    const tsc = [join(folder, "bin", "tsc"), "-p", ".", "--pretty", "false", ...threads];
     const { ok, output, end } = await execute(process.execPath, tsc, { cwd: this.folder });
     const errors = complaintsOf(output);
     if (errors.length > 0) throw new Error(`The types do not hold:\n${errors.join("\n")}`);
