@@ -10,7 +10,7 @@ const longestMs = 120_000 * Math.max(1, Number(process.env.TURNKEEP_PROPERTY_RUN
 /** What only `npm run thorough` runs. */
 const longer = process.env.TURNKEEP_THOROUGH ? [] : ["**/*.thorough.test.ts"];
 
-/** One configuration for every package: sources instead of builds, no retries, a bounded wait. */
+/** One configuration for every package: sources instead of builds, no retries, a bounded wait, modules that are loaded once. */
 export const shared: ViteUserConfig = defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"], externalConditions: ["source"] } },
@@ -19,6 +19,8 @@ export const shared: ViteUserConfig = defineConfig({
     exclude: [...configDefaults.exclude, ...longer],
     setupFiles: process.env.TURNKEEP_PROPERTY_RUNS ? [propertyRuns] : [],
     retry: 0,
+    // A file leaves nothing behind, and to load a driver, or core and fast-check, is most of what many take: once for all.
+    isolate: false,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
     testTimeout: longestMs,

@@ -1,15 +1,12 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { sharedByAlias } from "../../vitest.shared.ts";
 
-// The SDK takes a second to load: once, and not once for each file.
-const loadedOnce: ViteUserConfig = mergeConfig(sharedByAlias, { test: { isolate: false } });
-
-const newest: ViteUserConfig = mergeConfig(loadedOnce, {
+const newest: ViteUserConfig = mergeConfig(sharedByAlias, {
   test: { name: "ai 7", globalSetup: ["@turnkeep/servers/vitest-postgres"] },
 });
 
 /** The tests that need no database, over the other major. */
-const older: ViteUserConfig = mergeConfig(loadedOnce, {
+const older: ViteUserConfig = mergeConfig(sharedByAlias, {
   resolve: {
     alias: [
       { find: /^ai$/, replacement: "ai6" },

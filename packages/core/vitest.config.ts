@@ -6,8 +6,7 @@ import { shared } from "../../vitest.shared.ts";
  * of other packages that ship some beneath that name, such as a dependency of the AI SDK.
  */
 const config: ViteUserConfig = defineConfig({
-  // Most of what a file takes is to load core and fast-check, and no file leaves anything behind.
-  test: { ...shared.test, isolate: false },
+  test: shared.test ?? {},
 });
 
 export default config;

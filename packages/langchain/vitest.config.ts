@@ -1,17 +1,14 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-// LangChain takes seconds to load: once, and not once for each file.
-const loadedOnce: ViteUserConfig = mergeConfig(shared, { test: { isolate: false } });
-
 /** Some of the tests, with one of LangChain's packages in the oldest version that the bridge admits. */
 function oldest(name: string, files: readonly string[], find: RegExp, replacement: string): ViteUserConfig {
   const include = files.map((file) => `test/${file}.test.ts`);
-  const config: ViteUserConfig = mergeConfig(loadedOnce, { resolve: { alias: [{ find, replacement }] } });
+  const config: ViteUserConfig = mergeConfig(shared, { resolve: { alias: [{ find, replacement }] } });
   return { ...config, test: { ...config.test, name, include } };
 }
 
-const newest: ViteUserConfig = mergeConfig(loadedOnce, {
+const newest: ViteUserConfig = mergeConfig(shared, {
   test: { name: "newest", globalSetup: ["@turnkeep/servers/vitest-postgres"] },
 });
 

@@ -1,15 +1,14 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-// The SDK takes a second to load: once, and not once for each file.
 const newest: ViteUserConfig = mergeConfig(shared, {
-  test: { name: "newest", isolate: false, globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+  test: { name: "newest", globalSetup: ["@turnkeep/servers/vitest-postgres"] },
 });
 
 /** The tests of runs, with the oldest version that the bridge admits. */
 const oldest: ViteUserConfig = mergeConfig(shared, {
   resolve: { alias: [{ find: /^@tanstack\/ai(\/.*)?$/, replacement: "tanstack-ai052$1" }] },
-  test: { name: "0.52.1", isolate: false },
+  test: { name: "0.52.1" },
 });
 
 const config: ViteUserConfig = {

@@ -28,6 +28,6 @@ describeConformance(
       return { store: dynamoStore({ client, tableName }), isOpen: () => isOpen };
     },
   },
-  // DynamoDB Local takes half a minute to write so many items, one after the other. All cases: see CONTRIBUTING.md.
+  // DynamoDB Local takes half a minute for each of them. All cases: see CONTRIBUTING.md.
   { cases: withoutTheLongest(cases) },
 );

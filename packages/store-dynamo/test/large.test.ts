@@ -156,8 +156,8 @@ describe("an update of more rows than a transaction takes", () => {
     expect(new Set(operations.slice(rest))).toEqual(
       new Set(["PutItem", "DeleteItem", "UpdateItem", "BatchWriteItem"]),
     );
-    // Every fifth death in the usual run, and those around the commit.
-    const stride = process.env.TURNKEEP_THOROUGH ? 1 : 5;
+    // Every eighth death in the usual run, and those around the commit.
+    const stride = process.env.TURNKEEP_THOROUGH ? 1 : 8;
     for (const [index, { step }] of steps.entries()) {
       if (index % stride !== 0 && Math.abs(index - commit) > 1) continue;
       const prefix = await copied(`dies ${step}/`);

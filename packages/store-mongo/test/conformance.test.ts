@@ -43,7 +43,7 @@ describeConformance(
     }),
   },
   {
-    groups: partOfTheKit([...driverGroups, "sizes", "errors", "lifecycle"]),
+    groups: partOfTheKit([...driverGroups, "sizes", "list", "errors", "lifecycle"]),
   },
 );
 

@@ -22,7 +22,7 @@ describeCrashes({
   bytes: [40, 40, 40, 3_000, 3_000, 20_000],
   many: 110,
   writes: 9,
-  conflicts: process.env.TURNKEEP_THOROUGH ? 2_000 : 200,
+  conflicts: process.env.TURNKEEP_THOROUGH ? 2_000 : 120,
   open(step) {
     const die = step === undefined ? () => {} : dyingAt({ step });
     const before = (method: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { driverGroups, partOfTheKit } from "@turnkeep/store-tests";
 import type pg from "pg";
 import oldest from "pg811";
 import { afterAll, beforeAll } from "vitest";
@@ -36,7 +37,7 @@ describeConformance(
     create: (options) => postgresStore({ client: pool, ...options }),
     ...rawAccess(() => pool),
   },
-  { groups: ["basic", "versions", "replay", "payloads", "errors", "lifecycle"] },
+  { groups: partOfTheKit([...driverGroups, "errors", "lifecycle"]) },
 );
 
 describeConformance(
@@ -45,5 +46,5 @@ describeConformance(
     create: (options) => postgresStore({ client: oldestPool, ...options }),
     ...rawAccess(() => oldestPool),
   },
-  { groups: ["basic", "versions", "replay", "payloads", "errors", "lifecycle"] },
+  { groups: partOfTheKit([...driverGroups, "errors", "lifecycle"]) },
 );

@@ -17,7 +17,7 @@ describeCrashes({
   bytes: [40, 40, 3_000, 20_000],
   many: 110,
   writes: 4,
-  conflicts: process.env.TURNKEEP_THOROUGH ? 1_000 : 250,
+  conflicts: process.env.TURNKEEP_THOROUGH ? 1_000 : 150,
   open(diesAt) {
     const through = mortal(diesAt);
     return postgresStore({ client: { query: (text, values) => through(() => pool.query(text, values)) } });

@@ -11,6 +11,7 @@ import { readTree } from "../src/structure/tree.mjs";
 let copy: string;
 let env: NodeJS.ProcessEnv;
 
+const isThorough = Boolean(process.env.TURNKEEP_THOROUGH);
 const published = workspacePackages().filter(({ manifest }) => manifest.private !== true);
 
 async function run(command: string, args: readonly string[]): Promise<string> {
@@ -66,7 +67,7 @@ async function release(names: readonly string[], bump: Bump): Promise<Record<str
 
 const stores = published.map(({ name }) => name).filter((name) => name.startsWith("@turnkeep/store-"));
 /** One release of all says it of each: no store depends on another, of which the structure check makes sure. */
-const released = process.env.TURNKEEP_THOROUGH ? stores.map((name) => [name]) : [stores];
+const released = isThorough ? stores.map((name) => [name]) : [stores];
 
 beforeAll(async () => {
   copy = mkdtempSync(join(tmpdir(), "turnkeep-release-"));
@@ -105,19 +106,22 @@ describe("a release", () => {
     expect(others.filter(({ name, manifest }) => manifest.version !== before.get(name))).toEqual([]);
   });
 
-  it("would publish each package with what its files name, and nothing of the workspace's", async () => {
-    const output = await run("pnpm", [
-      "--recursive",
-      "publish",
-      "--dry-run",
-      "--no-git-checks",
-      "--report-summary",
-    ]);
-    const summary = JSON.parse(readFileSync(join(copy, "pnpm-publish-summary.json"), "utf8"));
-    rmSync(join(copy, "pnpm-publish-summary.json"));
-    const names = summary.publishedPackages.map(({ name }: { name: string }) => name);
-    expect([...names].sort(), output).toEqual(published.map(({ name }) => name).sort());
-  });
+  it.runIf(isThorough)(
+    "would publish each package with what its files name, and nothing of the workspace's",
+    async () => {
+      const output = await run("pnpm", [
+        "--recursive",
+        "publish",
+        "--dry-run",
+        "--no-git-checks",
+        "--report-summary",
+      ]);
+      const summary = JSON.parse(readFileSync(join(copy, "pnpm-publish-summary.json"), "utf8"));
+      rmSync(join(copy, "pnpm-publish-summary.json"));
+      const names = summary.publishedPackages.map(({ name }: { name: string }) => name);
+      expect([...names].sort(), output).toEqual(published.map(({ name }) => name).sort());
+    },
+  );
 
   it("of a patch of core leaves the stores and the kit alone", async () => {
     const changed = await release(["@turnkeep/core"], "patch");

@@ -13,7 +13,10 @@ import { packed } from "./in-project.ts";
 const timeout = 600_000;
 
 const command = ["--no", "turnkeep-conformance"];
-const ownTestsRunThemAll = ["basic", "order"].flatMap((name) => ["--group", name]);
+const partly = ["basic", "order"];
+/** What a statement of the template's may get wrong; the thorough run takes the whole kit, by vitest too. */
+const ofAServer = [...partly, "atomicity", "versions", "history"];
+const groupsOf = (names: readonly string[]): string[] => names.flatMap((name) => ["--group", name]);
 
 const partOfTheKit = /^Passed a part of the kit \(\d+ of \d+ cases\): \d+ passed(, \d+ skipped)?; seed \d+$/m;
 
@@ -77,13 +80,14 @@ describe("templates/store, as a third party begins with it", () => {
     await project.command("npm", ["run", "check"]);
   });
 
-  it("passes its tests, the whole kit among them", { timeout }, async () => {
-    const printed = await project.command("npm", ["test"], { MARIADB_URL: server.url });
-    expect(printed).toMatch(/Tests\s+\d{3} passed/);
+  it("passes its tests", { timeout }, async () => {
+    const withoutTheKit = isThorough ? [] : ["--", "--exclude=test/conformance.test.ts"];
+    const printed = await project.command("npm", ["test", ...withoutTheKit], { MARIADB_URL: server.url });
+    expect(printed).toMatch(/Tests\s+\d{2,3} passed/);
   });
 
   it("conforms by the command", { timeout }, async () => {
-    const groups = isThorough ? [] : ownTestsRunThemAll;
+    const groups = isThorough ? [] : groupsOf(ofAServer);
     const env = { MARIADB_URL: server.url };
     const printed = await project.command("npx", [...command, "./test/harness.ts", ...groups], env);
     expect(printed).toMatch(isThorough ? /^Conforms: \d+ passed/m : partOfTheKit);
@@ -146,7 +150,7 @@ export default {
 };
 `,
     );
-    const printed = await project.command("npx", [...command, "./harness.ts", ...ownTestsRunThemAll]);
+    const printed = await project.command("npx", [...command, "./harness.ts", ...groupsOf(partly)]);
     expect(printed).toMatch(partOfTheKit);
   } finally {
     project.remove();

@@ -93,7 +93,7 @@ describe("steps", () => {
     expect(failed).toEqual(["install", "build", "pack"]);
   });
 
-  it("runs two steps at once that share, prints each in its place, and runs the others alone", async () => {
+  it("runs three steps at once that share, prints each in its place, and runs the others alone", async () => {
     const order: string[] = [];
     const ends = new Map<string, () => void>();
     const step = (name: string, shared?: true) => ({
@@ -106,20 +106,34 @@ describe("steps", () => {
         return { ok: name !== "b", output: "the reason" };
       },
     });
-    const ran = outcome([step("build"), step("a", true), step("b", true), step("c", true), step("pack")]);
-    for (const name of ["build", "b", "c", "a", "pack"]) {
+    const ran = outcome([
+      step("build"),
+      step("a", true),
+      step("b", true),
+      step("c", true),
+      step("d", true),
+      step("pack"),
+    ]);
+    for (const name of ["build", "b", "d", "a", "c", "pack"]) {
       await expect.poll(() => ends.has(name)).toBe(true);
       ends.get(name)?.();
       await expect.poll(() => order).toContain(`${name} ends`);
     }
     expect(order).toEqual(
-      ["build begins", "build ends", "a begins", "b begins", "b ends", "c begins", "c ends", "a ends"].concat(
-        ["pack begins", "pack ends"],
-      ),
+      [
+        "build begins",
+        "build ends",
+        "a begins",
+        "b begins",
+        "c begins",
+        "b ends",
+        "d begins",
+        "d ends",
+      ].concat(["a ends", "c ends", "pack begins", "pack ends"]),
     );
     const { text, failed } = await ran;
     expect(text).toBe(
-      "  build … ok (S s)\n  a … ok (S s)\n  b … FAILED (S s)\n\nthe reason\n\n  c … ok (S s)\n  pack … ok (S s)\n",
+      "  build … ok (S s)\n  a … ok (S s)\n  b … FAILED (S s)\n\nthe reason\n\n  c … ok (S s)\n  d … ok (S s)\n  pack … ok (S s)\n",
     );
     expect(failed).toEqual(["b"]);
   });

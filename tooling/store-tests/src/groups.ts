@@ -1,11 +1,14 @@
 /** What another driver of the same database may do differently: how it sends and answers. */
-export const driverGroups = ["basic", "versions", "replay", "payloads"] as const;
+export const driverGroups = ["basic", "replay", "payloads"] as const;
 
 /** What another server of the kind may do differently: how it runs what it is sent. */
 export const serverGroups = ["basic", "atomicity", "versions", "replay", "history", "model"] as const;
 
-/** The kit's cases of 12,000 messages and of 1,100 memories: once for a database, and not where a server takes long for them. */
-const longest = /twelve thousand messages|behind a thousand memories/;
+/**
+ * The kit's cases of 12,000 messages, of 1,100 memories and of 100 MB: once for a database, and not where a server takes long
+ * for them.
+ */
+const longest = /twelve thousand messages|behind a thousand memories|a hundred messages of 1 MB live/;
 
 /** The kit's cases but the longest; all of them in the thorough run. */
 export function withoutTheLongest<Case extends { readonly name: string }>(

@@ -11,9 +11,8 @@ import { OperationLog } from "./operations.ts";
 import { bundled, startWriter } from "./processes.ts";
 import type { DurableServer, StoreTarget } from "./target.ts";
 
-/** The usual run has a fifth, and less, of what `npm run thorough` writes. */
-const addsEach = process.env.TURNKEEP_THOROUGH ? 125 : 25;
-const memories = process.env.TURNKEEP_THOROUGH ? 500 : 40;
+/** The usual run has a tenth, and less, of what `npm run thorough` writes. */
+const [processes, addsEach, memories] = process.env.TURNKEEP_THOROUGH ? [8, 125, 500] : [4, 25, 20];
 
 /** Registers the tests of many who write at once. */
 export function describeLoad(target: StoreTarget): void {
@@ -26,12 +25,12 @@ export function describeLoad(target: StoreTarget): void {
     });
     afterAll(() => server.stop());
 
-    test(`${8 * addsEach} concurrent adds from 8 processes to one memory all land, each once`, async () => {
+    test(`${processes * addsEach} concurrent adds from ${processes} processes to one memory all land, each once`, async () => {
       const memoryId = randomUUID();
       const folder = mkdtempSync(join(tmpdir(), "turnkeep-load-"));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const program = await bundled(target.writer);
-      const writers = Array.from({ length: 8 }, (_, index) => {
+      const writers = Array.from({ length: processes }, (_, index) => {
         const client = `writer ${index + 1}`;
         return { client, log: join(folder, client) };
       });
@@ -42,7 +41,7 @@ export function describeLoad(target: StoreTarget): void {
 
       const log = new OperationLog();
       for (const writer of writers) log.takeOver(writer.log);
-      expect(log.acknowledged).toHaveLength(8 * addsEach);
+      expect(log.acknowledged).toHaveLength(processes * addsEach);
       const store = await target.openStore(server.url);
       onTestFinished(() => store.close());
       const seen = await historyOf(createChatMemory({ id: memoryId, store }));

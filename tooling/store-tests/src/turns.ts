@@ -17,7 +17,7 @@ export interface TurnsTarget {
   readonly turner: URL;
 }
 
-const processes = 8;
+const processes = process.env.TURNKEEP_THOROUGH ? 8 : 4;
 const turnsOfEach = 6;
 
 /** Registers the tests of processes that take turns in one memory. */

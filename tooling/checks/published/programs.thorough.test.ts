@@ -53,9 +53,6 @@ const worlds: Readonly<Record<string, () => Promise<World>>> = {
   "tanstack-ai": inItsFolder,
 };
 
-/** What brings some hundred packages: they are installed in the thorough run alone. */
-const longer = process.env.TURNKEEP_THOROUGH ? [] : ["examples/assistant-ui"];
-
 const programs = workspacePackages()
   .map(({ folder }) => folder)
   .filter((folder) => folder.startsWith("examples/") && existsSync(join(root, folder, "src/main.ts")));
@@ -64,7 +61,7 @@ it("every program has what it runs against here, and the other way round", () =>
   expect(programs.map((folder) => basename(folder)).sort()).toEqual(Object.keys(worlds).sort());
 });
 
-describe.each(programs.filter((folder) => !longer.includes(folder)))("%s", (folder) => {
+describe.each(programs)("%s", (folder) => {
   it("prints what it should, installed from tarballs", async () => {
     const read = (path: string): string => readFileSync(join(root, folder, path), "utf8");
     const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
