@@ -208,7 +208,8 @@ export interface StoreCapabilities {
  *   extends the life of the whole memory. Each write sets the expiry anew, by its own `ttlMs`, else by that of the client
  *   that makes it: none, if neither has one. The database's clock decides, where it has one. What belonged to an earlier life of an
  *   id never shows in a later one. What looks at an expired memory, or removes it, spares the one that has begun in its
- *   place.
+ *   place. An update that came before the end, and waited for others past it, may still apply, though readers were told
+ *   meanwhile that the memory is gone, or be `VERSION_CONFLICT`.
  * - An update may change the owner: from then on the memory is in the new owner's listing, and in the old one's no more.
  * - The order `newest` is by the last activity: writes of every kind. A store may note it at a granularity (its option
  *   `activityMs`, 60,000 by default), so that an append costs no more than without; a memory that begins, or whose last

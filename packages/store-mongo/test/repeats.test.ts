@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createChatMemory, entry, user } from "@turnkeep/core";
 import { type MongoServer, startMongo } from "@turnkeep/servers";
 import { failure, message, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 import { migrated, newDatabase } from "./support.ts";
 
@@ -135,4 +136,40 @@ describe.each(settings)("on $server, retryWrites $retryWrites, a lost answer", (
       expect(left).toEqual(act === "clear" ? [] : ["first"]);
     },
   );
+});
+
+test("an update that the server repeats past its memory's end, since a transaction holds it, counts from when it came", async () => {
+  const memoryId = randomUUID();
+  const ttlMs = 3_600_000;
+  const mortal = mongoStore({ url: replicaSet.url, database, ttlMs });
+  const client = new MongoClient(replicaSet.url);
+  onTestFinished(async () => {
+    await mortal.close();
+    await client.close();
+  });
+  const begin = update(null, 2, { append: [message(1)] });
+  await mortal.updateMessages(memoryId, begin);
+  const memories = client.db(database).collection<{ _id: string; expiresAt: Date }>("turnkeep_memories");
+  // Long enough that the update comes before it. The server's own deletion waits for the transaction too.
+  const end = { $set: { expiresAt: { $add: ["$$NOW", 3_000] } } };
+  const ended = await memories.findOneAndUpdate({ _id: memoryId }, [end], { returnDocument: "after" });
+  const session = client.startSession();
+  session.startTransaction();
+  await memories.updateOne({ _id: memoryId }, { $set: { note: "" } }, { session });
+  const late = mortal.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+  late.catch(() => {});
+  const isRepeated = { ns: memories.namespace, op: "update", writeConflicts: { $gt: 0 } };
+  const repeated = () =>
+    client
+      .db("admin")
+      .aggregate([{ $currentOp: {} }, { $match: isRepeated }])
+      .toArray();
+  await expect.poll(repeated, { timeout: 20_000 }).toHaveLength(1);
+  const read = async () => (await mortal.getMessages(memoryId)).version;
+  await expect.poll(read, { interval: 100, timeout: 60_000 }).toBeNull();
+  await session.abortTransaction();
+  await late;
+  expect((await mortal.getMessages(memoryId)).messages).toEqual([message(1), message(2)]);
+  const prolonged = await memories.findOne({ _id: memoryId });
+  expect(prolonged?.expiresAt.getTime()).toBeLessThan(Number(ended?.expiresAt.getTime()) + ttlMs);
 });

@@ -13,6 +13,20 @@ import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
+const ttlMs = 3_600_000;
+
+/** Until so many statements wait for a lock. */
+async function untilWaiting(url: string, count: number): Promise<void> {
+  await withClient(url, async (watcher) => {
+    for (;;) {
+      const blocked = await watcher.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      if (blocked.rowCount === count) return;
+    }
+  });
+}
+
 describe.each(["read committed", "repeatable read", "serializable"])(
   "where the default isolation is %s",
   (isolation) => {
@@ -30,7 +44,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
         ),
       );
       pools = [1, 2].map(() => openPool(url, { max: 8 }));
-      stores = pools.map((client) => postgresStore({ client, ttlMs: 3_600_000 }));
+      stores = pools.map((client) => postgresStore({ client, ttlMs }));
       [one, other] = stores as [PostgresStore, PostgresStore];
       await Promise.all([...stores, ...stores].map((store) => store.migrate()));
       const shown = await pools[0]?.query("show default_transaction_isolation");
@@ -61,14 +75,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
         const started = start();
         // Whoever awaits the result sees its failure; until then it must not count as unhandled.
         started.catch(() => {});
-        await withClient(url, async (watcher) => {
-          for (;;) {
-            const blocked = await watcher.query(
-              "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-            );
-            if (blocked.rowCount === waiting) return;
-          }
-        });
+        await untilWaiting(url, waiting);
         await meanwhile(holder);
         await holder.query("commit");
         return started;
@@ -146,6 +153,38 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       );
       await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT", details: { memoryId } });
       expect((await one.getMessages(memoryId)).messages).toEqual([message(1)]);
+    });
+
+    test("an update that waits past its memory's end counts from when it came, before who begins it anew", async () => {
+      const memoryId = randomUUID();
+      const begin = update(null, 2, { append: [message(1)] });
+      await one.updateMessages(memoryId, begin);
+      // Long enough that the update comes before it.
+      const end = await pools[0]?.query(
+        "update turnkeep_memories set expires_at = now() + interval '3 seconds' where memory_id = $1 returning expires_at",
+        [memoryId],
+      );
+      const anew: Promise<void>[] = [];
+      await whileHeld(
+        memoryId,
+        1,
+        () => one.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] })),
+        async () => {
+          const read = async () => (await other.getMessages(memoryId)).version;
+          await expect.poll(read, { interval: 100, timeout: 60_000 }).toBeNull();
+          anew.push(other.updateMessages(memoryId, update(null, 2, { append: [message(1)] })));
+          anew[0]?.catch(() => {});
+          await untilWaiting(url, 2);
+        },
+      );
+      await expect(anew[0]).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect(await other.getMessages(memoryId)).toMatchObject({ nextSeq: 3, messages: messages(1, 2) });
+      // Until no later than if nobody had been in its way.
+      const prolonged = await pools[0]?.query(
+        "select from turnkeep_memories where memory_id = $1 and expires_at < $2::timestamptz + $3 * interval '1 millisecond'",
+        [memoryId, end?.rows[0].expires_at, ttlMs],
+      );
+      expect(prolonged?.rowCount).toBe(1);
     });
 
     test("an append and a delete that meet leave all or nothing, and no orphan", async () => {

@@ -1,6 +1,7 @@
 import { createPool } from "mysql2/promise";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type MariaDbStore, mariaDbStore } from "../src/index.ts";
+import { now } from "../src/sql.ts";
 import { inProcesses } from "./processes.ts";
 import { type Database, message, newDatabase, rowsOf, through, update } from "./support.ts";
 
@@ -130,6 +131,14 @@ test("two memories that lie side by side do not wait for each other, whatever th
   }
 }, 60_000);
 
+/** Until so many transactions wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  // The server answers what it looked up before, until nobody has asked for a tenth of a second.
+  const waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+  const read = () => rowsOf(database.pool, waiting);
+  await expect.poll(read, { interval: 250, timeout: 20_000 }).toHaveLength(count);
+}
+
 test("an update that waits while its memory is deleted, or begun anew, is a conflict", async () => {
   const begin = update(null, 2, { append: [message(1)] });
   await store.updateMessages("moved", begin);
@@ -138,9 +147,7 @@ test("an update that waits while its memory is deleted, or begun anew, is a conf
   await other.query("delete from turnkeep_memories where memory_id = 'moved'");
   const sent = store.updateMessages("moved", update(begin.version, 3, { append: [message(2)] }));
   sent.catch(() => {});
-  // The server answers what it looked up before, until nobody has asked for a tenth of a second.
-  const waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
-  await expect.poll(() => rowsOf(database.pool, waiting), { interval: 250, timeout: 20_000 }).not.toEqual([]);
+  await untilWaiting(1);
   await other.commit();
   other.release();
   await expect(sent).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
@@ -150,4 +157,32 @@ test("an update that waits while its memory is deleted, or begun anew, is a conf
       "select 1 from turnkeep_messages m join turnkeep_memories h using (memory_key) where h.memory_id = 'moved'",
     ),
   ).toEqual([]);
+});
+
+test("an update that waits past its memory's end counts from when it came, before who begins it anew", async () => {
+  const mortal = mariaDbStore({ url: database.url, ttlMs: 3_600_000 });
+  onTestFinished(() => mortal.close());
+  const begin = update(null, 2, { append: [message(1)] });
+  await mortal.updateMessages("late", begin);
+  // Long enough that the update comes before it.
+  await rowsOf(
+    database.pool,
+    `update turnkeep_memories set expires_at = ${now} + 3000 where memory_id = 'late'`,
+  );
+  const other = await database.pool.getConnection();
+  await other.beginTransaction();
+  await other.query("select 1 from turnkeep_memories where memory_id = 'late' for update");
+  const late = mortal.updateMessages("late", update(begin.version, 3, { append: [message(2)] }));
+  late.catch(() => {});
+  await untilWaiting(1);
+  const read = async () => (await store.getMessages("late")).version;
+  await expect.poll(read, { interval: 100, timeout: 60_000 }).toBeNull();
+  const anew = mortal.updateMessages("late", update(null, 2, { append: [message(1)] }));
+  anew.catch(() => {});
+  await untilWaiting(2);
+  await other.commit();
+  other.release();
+  await late;
+  await expect(anew).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect(await store.getMessages("late")).toMatchObject({ nextSeq: 3, messages: [message(1), message(2)] });
 });
