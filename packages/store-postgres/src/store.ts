@@ -81,10 +81,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async update({ run, write }, memoryId, update) {
       let lost: readonly number[] = [];
-      for (let attempt = 1; ; attempt++) {
-        const statement = updates.attempt(attempt, memoryId, update, lost);
-        if (statement === undefined) break;
-        if (await write(statement)) return;
+      for (const attempt of updates.attempts(memoryId, update)) {
+        if (await write(attempt(lost))) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
         const looked = storedOf(await run(sql.look(memoryId, namedSeqs(update))));
         if (isInPlace(memoryId, update, looked.version, looked.stored)) return;

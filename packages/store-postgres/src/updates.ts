@@ -26,15 +26,18 @@ interface Head {
   readonly whole: Map<number, string>;
 }
 
+/** Makes a statement; `lost` are the seqs of live messages whose rows are gone. */
+type Attempt = (lost: readonly number[]) => Statement<unknown>;
+
 /** The statements that update a memory. */
 export class Updates {
   readonly #memories: string;
   readonly #messages: string;
   readonly #ttlMs: number | undefined;
-  /** A new head, behind the values of {@link beginning}; `more`: and the data and the time to live. */
+  /** A new head, with the parameters of `#begin`; `more`: and the data and the time to live. */
   readonly #begun: { readonly usual: Head; readonly more: Head };
   /**
-   * The change of the head `h`, behind the values of {@link headChange}; `more`: and the owner, the data and the time to live.
+   * The change of the head `h`, with the parameters of `#headChange`; `more`: and the owner, the data and the time to live.
    * More conditions may be added.
    */
   readonly #changed: { readonly usual: Head; readonly more: Head };
@@ -82,26 +85,17 @@ export class Updates {
     };
   }
 
-  /**
-   * The statement for that attempt, from 1 on; each is needed only if the one before changed nothing. `undefined`: there is no
-   * other. The last one comes twice: what it needs may have come about only after the first.
-   *
-   * @param lost The seqs of live messages whose rows are gone.
-   */
-  attempt(
-    number: number,
-    memoryId: string,
-    update: FoldedUpdate,
-    lost: readonly number[],
-  ): Statement<unknown> | undefined {
+  /** The statements for an update, in turn; each is needed only if the one before changed nothing. */
+  attempts(memoryId: string, update: FoldedUpdate): Attempt[] {
     if (update.expected === null && namedSeqs(update).length === 0) {
-      const otherwise = number === 1 ? "do nothing" : this.#refusal();
-      return number > 2 ? undefined : this.#begin(memoryId, update, otherwise);
+      return [
+        () => this.#begin(memoryId, update, "do nothing"),
+        () => this.#begin(memoryId, update, this.#refusal()),
+      ];
     }
-    // An evicted message may exist without being live.
-    const leaner = isPlain(update) ? 1 : 0;
-    if (number <= leaner) return this.#append(memoryId, update);
-    return number > leaner + 2 ? undefined : this.#change(memoryId, update, lost);
+    const change: Attempt = (lost) => this.#change(memoryId, update, lost);
+    // Twice: what it needs may have come about only after the first. An evicted message may exist without being live.
+    return isPlain(update) ? [() => this.#append(memoryId, update), change, change] : [change, change];
   }
 
   /**
@@ -116,10 +110,11 @@ export class Updates {
 
   /** Begins a memory, also in place of an expired one. */
   #begin(memoryId: string, update: FoldedUpdate, otherwise: string): Statement<unknown> {
-    const { insert, data, ttlMs } = update;
+    const { owner, version, nextSeq, insert, data, ttlMs } = update;
     const isUsual = data === undefined && ttlMs === undefined;
     const head = isUsual ? this.#begun.usual : this.#begun.more;
-    const p = new Parameters(beginning(memoryId, update));
+    const live = rangesOf(liveIn(insert));
+    const p = new Parameters([memoryId, owner ?? null, version, `${nextSeq}`, update.head ?? null, live]);
     if (!isUsual) p.values.push(data ?? null, this.#livesFor(update));
     // A row that was there before has been locked, which its `xmax` says.
     const textOf = (): string => `
@@ -143,17 +138,21 @@ export class Updates {
     );
   }
 
-  /** The change of the head with its first parameters. */
+  /** The change of the head with its first parameters: among them the seqs that cease to be live, and those that become so. */
   #headChange(
     memoryId: string,
     update: FoldedUpdate,
     leaving: readonly number[],
     coming: readonly number[],
   ): { readonly head: Head; readonly p: Parameters } {
-    const { owner, data, ttlMs } = update;
-    const p = new Parameters(headChange(memoryId, update, leaving, coming));
-    if (owner === undefined && data === undefined && ttlMs === undefined)
+    const { expected, version, nextSeq, appended, owner, head, data, ttlMs } = update;
+    const first = appended[0]?.seq ?? nextSeq;
+    const ranges = [rangesOf(leaving), rangesOf(coming)];
+    const texts = [memoryId, expected, version, `${nextSeq}`, head ?? null, `${first}`, ...ranges];
+    const p = new Parameters(texts);
+    if (owner === undefined && data === undefined && ttlMs === undefined) {
       return { head: this.#changed.usual, p };
+    }
     p.values.push(owner ?? null, data ?? null, this.#livesFor(update));
     return { head: this.#changed.more, p };
   }
@@ -238,24 +237,6 @@ export class Updates {
     whole.set(insert.length, text);
     return p.statement(text, true);
   }
-}
-
-function beginning(memoryId: string, update: FoldedUpdate): (string | null)[] {
-  const { owner, version, nextSeq, head, insert } = update;
-  return [memoryId, owner ?? null, version, `${nextSeq}`, head ?? null, rangesOf(liveIn(insert))];
-}
-
-/** With the seqs that cease to be live, and those that become so. */
-function headChange(
-  memoryId: string,
-  update: FoldedUpdate,
-  leaving: readonly number[],
-  coming: readonly number[],
-): (string | null)[] {
-  const { expected, version, nextSeq, head, appended } = update;
-  const first = appended[0]?.seq ?? nextSeq;
-  const ranges = [rangesOf(leaving), rangesOf(coming)];
-  return [memoryId, expected, version, `${nextSeq}`, head ?? null, `${first}`, ...ranges];
 }
 
 /** The rows to change and to insert where these have none. */
