@@ -83,13 +83,13 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
     signal: AbortSignal | undefined,
   ): Promise<QueryAnswer> {
     for (let attempt = 1; ; attempt++) {
-      const named = recurs && takesNames ? names.of(text) : undefined;
+      const name = recurs && takesNames ? names.of(text) : undefined;
       try {
-        const answer = checkAnswer(await route.send({ text, values, names: named }, signal));
+        const answer = checkAnswer(await route.send({ text, values, name }, signal));
         failed = undefined;
         return answer;
       } catch (cause) {
-        if (named !== undefined && isMisnamed(cause) && !signal?.aborted) {
+        if (name !== undefined && isMisnamed(cause) && !signal?.aborted) {
           takesNames = false;
           continue;
         }
@@ -101,8 +101,10 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
         if (metOthers(cause)) {
           failed = failedTransaction(cause);
           if (!route.repeats) throw failed;
-          if (attempt < maxAttempts && !signal?.aborted) await stepAside(attempt);
-          if (attempt < maxAttempts && !signal?.aborted) continue;
+          if (attempt < maxAttempts && !signal?.aborted) {
+            await stepAside(attempt);
+            if (!signal?.aborted) continue;
+          }
         }
         throw refusedBy(cause, place) ?? cause;
       }

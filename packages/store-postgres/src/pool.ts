@@ -6,8 +6,8 @@ import type { QueryAnswer } from "./client.ts";
 import { isMisnamed, metOthers } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
 
-/** `names`: those under which connections keep the statement, parsed and planned. */
-export type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly names: KeptNames | undefined };
+/** `name`: the one under which connections may keep the statement, parsed and planned. */
+export type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
 
 /** How many texts a connection keeps, for all stores over its pool. Each of their names takes some 100 KB of the server. */
 const maxKept = 50;
@@ -23,7 +23,7 @@ class Watch {
   readonly #heard = new WeakMap<object, number>();
   /** When a statement was sent that got no answer. */
   #silentSince = 0;
-  /** The texts that a connection keeps, by their hashes. */
+  /** The texts that a connection keeps. */
   readonly #kept = new WeakMap<object, Set<string>>();
 
   constructor(source: EventEmitter) {
@@ -64,20 +64,14 @@ class Watch {
     return heardAt === undefined || heardAt >= this.#silentSince;
   }
 
-  /** The name under which the connection keeps the statement; `undefined`: it keeps enough others. */
-  nameFor(client: object, { hash, name }: KeptNames): string | undefined {
+  /** Whether the connection keeps the statement, or may from now on, since it does not keep enough others. */
+  keeps(client: object, text: string): boolean {
     const kept = this.#kept.get(client);
-    if (kept === undefined) this.#kept.set(client, new Set([hash]));
-    else if (kept.size < maxKept) kept.add(hash);
-    else if (!kept.has(hash)) return undefined;
-    return name;
+    if (kept === undefined) this.#kept.set(client, new Set([text]));
+    else if (kept.size < maxKept) kept.add(text);
+    else return kept.has(text);
+    return true;
   }
-}
-
-/** A statement's name for now, and the hash of its text, which stays. */
-interface KeptNames {
-  readonly hash: string;
-  readonly name: string;
 }
 
 /** The numbers of uses from which on a statement gets another name. */
@@ -91,7 +85,7 @@ const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
 export class StatementNames {
   readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
 
-  of(text: string): KeptNames {
+  of(text: string): string {
     let known = this.#byText.get(text);
     if (known === undefined) {
       known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0, name: "" };
@@ -99,7 +93,7 @@ export class StatementNames {
     }
     known.uses++;
     if (plannedAnew.has(known.uses)) known.name = `turnkeep_${known.hash}_${String(known.uses).length}`;
-    return known;
+    return known.name;
   }
 }
 
@@ -146,7 +140,7 @@ function withOwnTls(config: { connectionString?: unknown; ssl?: unknown }): obje
 /** A statement that nobody waits for must not keep its connection from others, so the connection is cut. */
 export async function sendOverPool(
   pool: Pool,
-  { names, text, values }: Sent,
+  { name, text, values }: Sent,
   signal: AbortSignal | undefined,
 ): Promise<QueryAnswer> {
   const connections = watch(pool);
@@ -169,10 +163,8 @@ export async function sendOverPool(
     });
   let healthy = false;
   try {
-    const name = names && connections.nameFor(client, names);
-    const answer = await (name === undefined
-      ? client.query(text, values)
-      : client.query({ name, text, values }));
+    const isKept = name !== undefined && connections.keeps(client, text);
+    const answer = await (isKept ? client.query({ name, text, values }) : client.query(text, values));
     connections.hear(client);
     healthy = true;
     return answer;
