@@ -151,7 +151,7 @@ test("an update that the server repeats past its memory's end, since a transacti
   await mortal.updateMessages(memoryId, begin);
   const memories = client.db(database).collection<{ _id: string; expiresAt: Date }>("turnkeep_memories");
   // Long enough that the update comes before it. The server's own deletion waits for the transaction too.
-  const end = { $set: { expiresAt: { $add: ["$$NOW", 3_000] } } };
+  const end = { $set: { expiresAt: { $add: ["$$NOW", 10_000] } } };
   const ended = await memories.findOneAndUpdate({ _id: memoryId }, [end], { returnDocument: "after" });
   const session = client.startSession();
   session.startTransaction();

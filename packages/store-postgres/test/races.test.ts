@@ -161,7 +161,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       await one.updateMessages(memoryId, begin);
       // Long enough that the update comes before it.
       const end = await pools[0]?.query(
-        "update turnkeep_memories set expires_at = now() + interval '3 seconds' where memory_id = $1 returning expires_at",
+        "update turnkeep_memories set expires_at = now() + interval '10 seconds' where memory_id = $1 returning expires_at",
         [memoryId],
       );
       const anew: Promise<void>[] = [];

@@ -167,7 +167,7 @@ test("an update that waits past its memory's end counts from when it came, befor
   // Long enough that the update comes before it.
   await rowsOf(
     database.pool,
-    `update turnkeep_memories set expires_at = ${now} + 3000 where memory_id = 'late'`,
+    `update turnkeep_memories set expires_at = ${now} + 10000 where memory_id = 'late'`,
   );
   const other = await database.pool.getConnection();
   await other.beginTransaction();
