@@ -1,5 +1,6 @@
 import { gate } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
+import { chatTransport } from "../src/client.ts";
 import { type Process, whereTo, world } from "./world.ts";
 
 const { chat } = world();
@@ -149,5 +150,38 @@ test.each([1, 2])(
     expect((await first).text).toContain('"type":"abort"');
     expect(await shown()).toEqual(["user: Good morning", whereTo]);
     expect([...tab.failures, ...other.failures]).toEqual([]);
+  },
+);
+
+test.each(["question first", "answer first"])(
+  "what followed an edited question and its answer, which are deleted one by one, %s, follows no other branch",
+  async (order) => {
+    const { id, newest, process } = chat();
+    const tab = await process();
+    const transport = chatTransport({ api: tab.url, headers: { user: "ann" } });
+    await tab.say("q-1", "Hello");
+    const first = (await newest()).id;
+    await tab.say("q-1", "Good morning");
+    const second = (await newest()).id;
+    await tab.say("q-2", "And to Rome?");
+    const third = (await newest()).id;
+    const edited = (await transport.tree(id)).messages.find(({ message }) => message.id === second)?.parentId;
+    const gone = [edited as string, second];
+    for (const message of order === "question first" ? gone : gone.reverse())
+      await transport.deleteMessage(id, message);
+    const { messages, headId } = await transport.tree(id);
+    expect(messages.map(({ parentId, message }) => [parentId, message.id])).toEqual([
+      [null, "q-1"],
+      ["q-1", first],
+      [null, "q-2"],
+      ["q-2", third],
+    ]);
+    expect(headId).toBe(third);
+    // What was taken back can be put back, and what is left of the other branch after it.
+    const back = await transport.restoreVersion(id, first);
+    expect(back.messages.map((message) => message.id)).toEqual(["q-1", first]);
+    const again = await transport.restoreVersion(id, "q-2");
+    expect(again.messages.map((message) => message.id)).toEqual(["q-2", third]);
+    expect(tab.failures).toEqual([]);
   },
 );

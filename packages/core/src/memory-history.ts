@@ -30,8 +30,8 @@ export interface HistoryMessage<M> {
   readonly message: M;
   /**
    * With {@link MemoryHistoryQuery.branches}, and from `versions`: the `seq` of the message that this one follows; 0 if it
-   * is the first. Messages with the same `parent` are versions of one another. A message with that `seq` may have been
-   * removed. Absent for a system message in front, which stands apart.
+   * is the first. Messages with the same `parent` are versions of one another. The message with that `seq` may have been
+   * removed: then this one follows the last that is left before it. Absent for a system message in front, which stands apart.
    */
   readonly parent?: number | undefined;
 }

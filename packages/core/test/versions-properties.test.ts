@@ -5,6 +5,7 @@ import {
   type ChatMemory,
   type ChatMemoryOptions,
   type ChatMemoryStore,
+  createChatMemories,
   createChatMemory,
   inMemoryStore,
   type ModelMessage,
@@ -25,6 +26,7 @@ const kinds = [
   "restore",
   "restore",
   "remove",
+  "prune",
   "set",
   "compact",
   "instruct",
@@ -136,7 +138,13 @@ function shortPages(store: ChatMemoryStore): ChatMemoryStore {
   };
 }
 
-async function make(memory: Memory, { kind, place }: Act, model: Model, count: number): Promise<void> {
+async function make(
+  memory: Memory,
+  { kind, place }: Act,
+  model: Model,
+  count: number,
+  store: ChatMemoryStore,
+): Promise<void> {
   const all = [...model.parents.keys()];
   const any = all[place % (all.length || 1)];
   const said = model.active[place % (model.active.length || 1)];
@@ -181,6 +189,14 @@ async function make(memory: Memory, { kind, place }: Act, model: Model, count: n
       if (any === undefined) return;
       await memory.remove(any, { only: true });
       return model.remove(any);
+    case "prune": {
+      const memories = createChatMemories({ store });
+      await memories.prune({ olderThanMs: 0, states: place % 2 === 0 ? ["superseded"] : ["evicted"] });
+      const { messages } = await memory.history({ limit: 1000 });
+      const left = new Set(messages.map(({ id }) => id));
+      for (const id of all) if (!left.has(id)) model.remove(id);
+      return;
+    }
     case "compact": {
       if (said === undefined) return;
       // One reaches further already, or the message is an instruction.
@@ -214,6 +230,9 @@ async function check(memory: Memory, model: Model, policy: Policy): Promise<void
   const { messages } = await memory.history({ limit: 1000, branches: true });
   const said = messages.filter(({ id }) => model.parents.has(id));
   expect(said.map(({ id }) => id)).toEqual([...model.parents.keys()]);
+  // Whoever reads all of it finds what each message follows: that, or what is left before it.
+  const leftBefore = (parent: number): string | null => said.findLast(({ seq }) => seq <= parent)?.id ?? null;
+  expect(said.map(({ parent }) => leftBefore(parent as number))).toEqual([...model.parents.values()]);
   const active = said.filter(({ state }) => state !== "superseded").map(({ id }) => id);
   expect(active).toEqual(model.active);
   for (const { id, message } of [...said, ...(await memory.entries())])
@@ -263,7 +282,7 @@ describe("versions and restore", () => {
       const memories = [0, 1].map(() => createChatMemory({ id: "m", store, ...policy }));
       const model = new Model();
       for (const [count, each] of acts.entries()) {
-        await make(memories[each.by] as Memory, each, model, count);
+        await make(memories[each.by] as Memory, each, model, count, store);
       }
       await check(memories[0] as Memory, model, policy);
     });

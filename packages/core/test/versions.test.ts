@@ -101,13 +101,14 @@ describe("versions", () => {
   test("cost few reads where the one that stood there is gone", async () => {
     const inner = inMemoryStore();
     const memory = await edited({}, inner);
+    await memory.restore("q2");
     await memory.add(...Array.from({ length: 500 }, (_, count) => question(`later ${count}`)));
-    for (const id of ["q2'", "a2'"]) await memory.remove(id, { only: true });
+    for (const id of ["q2", "a2"]) await memory.remove(id, { only: true });
     let reads = 0;
     const store = meeting(inner, (call, isMade) => {
       if (call === "getHistory" && isMade) reads++;
     });
-    expect(await ids(createChatMemory({ id: "m", store }), "q2")).toEqual([]);
+    expect(await ids(createChatMemory({ id: "m", store }), "q2'")).toEqual([]);
     expect(reads).toBeLessThan(6);
   });
 
@@ -271,6 +272,32 @@ describe("restore", () => {
     expect(await shown(memory)).toEqual(["q1", "a1", "q3'"]);
   });
 
+  test("knows what the rest of a branch follows that lost its first messages one by one, in any order", async () => {
+    const whole = ["q2'", "a2'", "q3'"];
+    for (const gone of [whole, whole.toReversed(), ["a2'", "q2'", "q3'"], ["q3'", "q2'", "a2'"]]) {
+      const store = inMemoryStore();
+      const memory = await edited({}, store);
+      await memory.add(question("q3'"));
+      await memory.rewind("q3'");
+      await memory.add(question("q4"));
+      await memory.rewind("q4");
+      await memory.add(question("q3''"), answer("a3''"));
+      for (const id of gone) await memory.remove(id, { only: true });
+      expect(JSON.parse((await store.getMessages("m")).head ?? "{}").lost).toHaveLength(1);
+      const { messages } = await memory.history({ branches: true });
+      const parents = messages.map(({ id, parent }) => [id, parent]);
+      expect(parents.slice(4)).toEqual([
+        ["q4", 2],
+        ["q3''", 2],
+        ["a3''", 9],
+      ]);
+      expect(await ids(memory, "q4")).toEqual(["q2", "q3''"]);
+      await memory.restore("q2");
+      await memory.restore("q4");
+      expect(await shown(memory)).toEqual(["q1", "a1", "q4"]);
+    }
+  });
+
   test("notes the newest of the branches that have lost their first message, and no more than 20", async () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });
@@ -281,7 +308,7 @@ describe("restore", () => {
     }
     const { lost } = JSON.parse((await store.getMessages("m")).head ?? "{}");
     expect(lost).toHaveLength(20);
-    expect(lost.at(-1)).toEqual({ seq: 66, parent: 63 });
+    expect(lost.at(-1)).toEqual({ from: 65, through: 65, parent: 63 });
     const parents = async (reader: Memory) =>
       (await reader.history({ branches: true, limit: 1000 })).messages.map(({ parent }) => parent);
     expect(await parents(memory)).toEqual(await parents(createChatMemory({ id: "m", store })));
@@ -293,7 +320,13 @@ describe("restore", () => {
       const payload = createChatMemory().format.encode(user(`${seq}`));
       return { id: `${seq}`, seq, createdAt: 1, payload };
     });
-    const head = JSON.stringify({ v: 1, epoch: 0, life: "x", lost: [{ seq: 7, parent: 6 }], branch: 5 });
+    const head = JSON.stringify({
+      v: 1,
+      epoch: 0,
+      life: "x",
+      lost: [{ from: 6, through: 6, parent: 6 }],
+      branch: 5,
+    });
     const move = [{ seq: 7, to: "superseded" as const }];
     await store.updateMessages("m", {
       expected: null,

@@ -4,15 +4,11 @@ import { randomName, uuidv7 } from "../message-id.ts";
 import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { type BranchStart, encodeHead } from "./head.ts";
+import { type BranchStart, encodeHead, type Gap } from "./head.ts";
 import { type Lease, leaseVersion } from "./lease.ts";
 import type { Loaded } from "./loaded.ts";
 import type { StoredRecord } from "./outcomes.ts";
-import { startBehind } from "./tree.ts";
 import { type EvictionReason, UpdateParts } from "./update-parts.ts";
-
-/** How many starts of branches are known whose first messages are gone. Of more, the oldest are forgotten: a head stays small. */
-const mostLost = 20;
 
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {
@@ -56,7 +52,8 @@ export class Draft<M> {
   /** Set if the memory becomes somebody else's. */
   newOwner: string | undefined;
   #branch: BranchStart | undefined;
-  #lost: readonly BranchStart[];
+  /** See {@link Head.lost}. */
+  lost: readonly Gap[];
   #said: string | undefined;
   #nextSeq: number;
   /** As it was when the change that is being made began. */
@@ -73,7 +70,7 @@ export class Draft<M> {
     this.life = this.begins ? randomName() : from.life;
     this.turn = from.turn;
     this.#branch = from.branch;
-    this.#lost = from.lost;
+    this.lost = from.lost;
     this.data = from.data;
     this.live = from.live;
     this.parts = new UpdateParts(from.nextSeq, settings.keepsHistory);
@@ -136,7 +133,7 @@ export class Draft<M> {
   get #changesHead(): boolean {
     if (this.begins || this.#changesTurn || this.saysAnew) return true;
     const { epoch, branch, lost } = this.#from;
-    return this.#epoch !== epoch || this.#branch !== branch || this.#lost !== lost;
+    return this.#epoch !== epoch || this.#branch !== branch || this.lost !== lost;
   }
 
   get #changesTurn(): boolean {
@@ -234,15 +231,13 @@ export class Draft<M> {
     this.raiseEpoch();
   }
 
-  /** Deletes messages, live or not. Where a branch began with one of them is known from the head from then on. */
+  /** Deletes messages, live or not. */
   delete(messages: readonly (Item<M> | StoredRecord)[]): void {
     this.parts.move(messages, "removed");
     this.leave(
       messages.flatMap(({ id }) => this.live.byId.get(id) ?? []),
       "removed",
     );
-    const lost = messages.flatMap(startBehind);
-    if (lost.length > 0) this.#lost = [...this.#lost, ...lost].sort((a, b) => a.seq - b.seq).slice(-mostLost);
   }
 
   /** Brings back messages that had left memory. */
@@ -275,7 +270,7 @@ export class Draft<M> {
       nextSeq: this.#nextSeq,
       owner: this.newOwner ?? (begins ? owner : undefined),
       head: this.#changesHead
-        ? encodeHead({ epoch: this.#epoch, life, turn, branch: this.#branch, lost: this.#lost, said })
+        ? encodeHead({ epoch: this.#epoch, life, turn, branch: this.#branch, lost: this.lost, said })
         : undefined,
       data: this.data === this.#from.data ? undefined : this.data,
       ttlMs: this.#settings.ttlMs,
@@ -285,8 +280,8 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update; until then, what the next change is made on. */
   loaded(version: string | null): Loaded<M> {
-    const { data, life, turn, said, live } = this;
-    const [nextSeq, epoch, branch, lost] = [this.#nextSeq, this.#epoch, this.#branch, this.#lost];
+    const { data, life, turn, lost, said, live } = this;
+    const [nextSeq, epoch, branch] = [this.#nextSeq, this.#epoch, this.#branch];
     return { version, nextSeq, data, epoch, life, turn, branch, lost, said, live };
   }
 

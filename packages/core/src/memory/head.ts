@@ -15,8 +15,8 @@ export interface Head {
   readonly turn?: Lease | undefined;
   /** Where the newest branch begins. */
   readonly branch?: BranchStart | undefined;
-  /** Where branches begin whose first message was removed, the newest of them: by `seq`, the one behind it, and what it followed. */
-  readonly lost?: readonly BranchStart[] | undefined;
+  /** What is gone of branches that have lost their first message, the newest of them. */
+  readonly lost?: readonly Gap[] | undefined;
   /** Made anew with the data and with the owner: tells the change that said them from any other. */
   readonly said?: string | undefined;
 }
@@ -25,6 +25,12 @@ export interface Head {
 export interface BranchStart {
   readonly seq: number;
   readonly parent: number;
+}
+
+/** By `seq`, messages of a branch that are all gone, from its first on, and what that followed: so does now what followed one of them. */
+export interface Gap extends Pick<BranchStart, "parent"> {
+  readonly from: number;
+  readonly through: number;
 }
 
 export function encodeHead({ epoch, life, turn, branch, lost = [], said }: Head): string {
@@ -57,19 +63,20 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
       life,
       turn,
       branch: isBranchStart(branch) ? branch : undefined,
-      lost: Array.isArray(lost) ? lost.filter(isBranchStart).filter(goesBack) : [],
+      lost: Array.isArray(lost) ? lost.filter(isGap) : [],
       said: typeof said === "string" ? said : undefined,
     };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
 }
 
-/** One that does not, which nobody has written, would be followed for ever. */
-function goesBack({ seq, parent }: BranchStart): boolean {
-  return parent < seq - 1;
-}
-
 function isBranchStart(value: unknown): value is BranchStart {
   const { seq, parent } = (value ?? {}) as { readonly [Name in keyof BranchStart]?: unknown };
   return Number.isSafeInteger(seq) && Number.isSafeInteger(parent);
+}
+
+function isGap(value: unknown): value is Gap {
+  const { from, through, parent } = (value ?? {}) as { readonly [Name in keyof Gap]?: unknown };
+  // One that leads forward, which nobody has written, would be followed for ever.
+  return [from, through, parent].every(Number.isSafeInteger) && (parent as number) < (from as number);
 }

@@ -8,7 +8,7 @@ import { decodeStored, type Item, messageOf, namingRecord, parseMeta } from "../
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Reading } from "./attempt.ts";
 import { outcomesIn, withOutcomes } from "./outcomes.ts";
-import { type LostStarts, parentInTree } from "./tree.ts";
+import { type Gaps, parentInTree } from "./tree.ts";
 
 const defaultLimit = 100;
 
@@ -42,7 +42,7 @@ export function takeQuery(
 export async function readHistory<M>(
   query: HistoryQuery,
   { settings, call, draft }: Pick<Reading<M>, "settings" | "call" | "draft">,
-  lost?: LostStarts,
+  lost?: Gaps,
 ): Promise<MemoryHistoryPage<M>> {
   const { store, memoryId, reader } = settings;
   const outcomes = outcomesIn(draft);

@@ -2,7 +2,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
-import { type BranchStart, decodeHead } from "./head.ts";
+import { type BranchStart, decodeHead, type Gap } from "./head.ts";
 import type { Lease } from "./lease.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */
@@ -20,7 +20,7 @@ export interface Loaded<M> {
   /** See {@link Head.branch}. */
   readonly branch: BranchStart | undefined;
   /** See {@link Head.lost}. */
-  readonly lost: readonly BranchStart[];
+  readonly lost: readonly Gap[];
   /** See {@link Head.said}. */
   readonly said: string | undefined;
   readonly live: Live<M>;

@@ -1,5 +1,6 @@
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
+import { deleteMessages } from "./delete.ts";
 import type { StoredRecord } from "./outcomes.ts";
 import type { Plan } from "./session.ts";
 import { findRecords, scanRecords } from "./stored-records.ts";
@@ -36,7 +37,7 @@ export function pruneOnce<M>({
       return !dryRun && found.length >= mostAtOnce;
     });
     const pruned = dryRun ? found : found.slice(0, mostAtOnce);
-    if (!dryRun) attempt.draft.delete(pruned);
+    if (!dryRun) await deleteMessages(pruned, attempt);
     const gone = attempt.call.isOpen ? await goneOf(tried, attempt) : [];
     tried = [...gone, ...pruned];
     return { messageIds: tried.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };

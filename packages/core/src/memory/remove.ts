@@ -3,6 +3,7 @@ import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { HistoryQuery, MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
+import { deleteMessages } from "./delete.ts";
 import type { StoredRecord } from "./outcomes.ts";
 import { findRecord, scanRecords } from "./stored-records.ts";
 import { Ancestry, leftBehind, nodeOf, parentOf } from "./tree.ts";
@@ -34,7 +35,7 @@ async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boole
   const find = (): Promise<Item<M>[]> =>
     kept?.state === "superseded" ? findSuperseded(attempt, target) : findStep(attempt, target, standing);
   const step = only ? [target] : await find();
-  draft.delete(step);
+  await deleteMessages(step, attempt);
   return step.map((item) => item.id);
 }
 
@@ -56,7 +57,7 @@ async function findSuperseded<M>(attempt: Attempt<M>, target: Item<M>): Promise<
   const { lost } = attempt.loaded;
   const parent = parentOf(target, lost);
   const ancestry = new Ancestry(parent, settings, lost);
-  const leftBefore = leftBehind(target.seq, lost);
+  const leftBefore = leftBehind(target.seq);
   const branch = new Set([target.seq]);
   const superseded = new Set([target.seq]);
   const noted = (records: readonly StoredRecord[]): readonly StoredRecord[] => {

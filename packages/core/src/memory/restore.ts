@@ -23,7 +23,7 @@ export async function restoreTo<M>(attempt: Attempt<M>, messageId: string): Prom
   const target = nodeOf(record, settings, loaded.lost);
   if (target === undefined) throw isPromptError(messageId, settings);
   const { fork, nodes } = await findFork(target, attempt);
-  const branch = branchOf(target.seq, fork, nodes, loaded.lost);
+  const branch = branchOf(target.seq, fork, nodes);
   if (isReplaced(target, branch)) throw isPromptError(messageId, settings);
   const back = switchTo(branch, fork, nodes, attempt);
   draft.restore(await withBegun(back, fork, attempt));

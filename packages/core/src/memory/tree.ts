@@ -1,7 +1,7 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, type ItemMeta, readableMeta, readItem } from "../steps/item.ts";
 import type { MessageState } from "../store-contract.ts";
-import type { BranchStart } from "./head.ts";
+import type { Gap } from "./head.ts";
 import type { StoredRecord } from "./outcomes.ts";
 
 /** A message as one of the tree that a conversation becomes by edits and regenerated answers. */
@@ -13,11 +13,14 @@ export interface TreeNode<M> {
   readonly item: Item<M>;
 }
 
-/** Where branches begin whose first messages were removed: see {@link Head.lost}. */
-export type LostStarts = readonly BranchStart[];
+/** What is gone of branches that have lost their first message: see {@link Head.lost}. */
+export type Gaps = readonly Gap[];
 
-/** The `seq` of the message that this one follows; 0: none. Versions of one message have the same. */
-export function parentOf<M>(message: Item<M> | StoredRecord, lost: LostStarts): number {
+/**
+ * The `seq` of the message that this one follows; 0: none. Versions of one message have the same. If the message with that
+ * `seq` is gone, it follows the last that is left before it.
+ */
+export function parentOf<M>(message: Item<M> | StoredRecord, lost: Gaps): number {
   return parentIn(message.seq, metaOf(message), lost);
 }
 
@@ -25,21 +28,27 @@ export function parentOf<M>(message: Item<M> | StoredRecord, lost: LostStarts): 
 export function parentInTree<M>(
   message: Pick<Item<M>, "seq" | "role" | "meta">,
   settings: MemorySettings<M>,
-  lost: LostStarts,
+  lost: Gaps,
 ): number | undefined {
   const { seq, meta } = message;
   if (settings.isFront(message) || meta.derived !== undefined) return undefined;
   return parentIn(seq, meta, lost);
 }
 
-function parentIn(seq: number, { parent }: ItemMeta, lost: LostStarts): number {
-  return parent ?? lost.find((start) => start.seq === seq)?.parent ?? seq - 1;
+function parentIn(seq: number, { parent }: ItemMeta, lost: Gaps): number {
+  let follows = parent ?? seq - 1;
+  for (let gap = gapAt(follows, lost); gap !== undefined; gap = gapAt(follows, lost)) follows = gap.parent;
+  return follows;
 }
 
-/** Where the branch begins whose first message this is, once that is gone. */
-export function startBehind<M>(message: Item<M> | StoredRecord): BranchStart[] {
-  const { parent } = metaOf(message);
-  return parent === undefined ? [] : [{ seq: message.seq + 1, parent }];
+/** Whether it does not follow the message before it. */
+export function beginsBranch<M>(message: Item<M> | StoredRecord): boolean {
+  return metaOf(message).parent !== undefined;
+}
+
+/** The gap that holds a message. */
+export function gapAt(seq: number, lost: Gaps): Gap | undefined {
+  return lost.find(({ from, through }) => from <= seq && seq <= through);
 }
 
 function metaOf<M>(message: Item<M> | StoredRecord): ItemMeta {
@@ -50,7 +59,7 @@ function metaOf<M>(message: Item<M> | StoredRecord): ItemMeta {
 export function nodeOf<M>(
   record: StoredRecord,
   settings: MemorySettings<M>,
-  lost: LostStarts,
+  lost: Gaps,
 ): TreeNode<M> | undefined {
   const { seq, state } = record;
   const item = readItem(record, settings.reader);
@@ -59,36 +68,14 @@ export function nodeOf<M>(
 }
 
 /**
- * What a message follows of what is left, where the newest that is left of what was before it has the `seq` `left`. It may
- * be of another branch; then the answer is less, and may be gone too.
- */
-export function leftOf(parent: number, left: number, lost: LostStarts): number {
-  let follows = parent;
-  while (follows > left) {
-    const begun = lost.findLast(({ seq }) => seq <= follows + 1 && seq > left + 1);
-    follows = begun?.parent ?? left;
-  }
-  return follows;
-}
-
-/**
  * Tells what each of the messages after a place follows of those that are left; to be asked of all of them in order. What
  * follows something before that place, or that place, follows that still.
  */
-export function leftBehind(
-  place: number,
-  lost: LostStarts,
-): (node: Pick<TreeNode<unknown>, "seq" | "parent">) => number {
+export function leftBehind(place: number): (node: Pick<TreeNode<unknown>, "seq" | "parent">) => number {
   const seqs = [place];
-  const known = new Set(seqs);
   return ({ seq, parent }) => {
-    let follows = parent;
-    while (follows > place && !known.has(follows)) {
-      const left = seqs.findLast((other) => other <= follows) ?? place;
-      follows = leftOf(follows, left, lost);
-    }
+    const follows = seqs.findLast((other) => other <= parent) ?? parent;
     seqs.push(seq);
-    known.add(seq);
     return follows;
   };
 }
@@ -98,9 +85,9 @@ export class Ancestry<M> {
   /** What is looked for; 0: nothing more. */
   next: number;
   readonly #settings: MemorySettings<M>;
-  readonly #lost: LostStarts;
+  readonly #lost: Gaps;
 
-  constructor(parent: number, settings: MemorySettings<M>, lost: LostStarts) {
+  constructor(parent: number, settings: MemorySettings<M>, lost: Gaps) {
     this.next = parent;
     this.#settings = settings;
     this.#lost = lost;
@@ -108,8 +95,6 @@ export class Ancestry<M> {
 
   /** The message, if it is of the branch. */
   find(record: StoredRecord): TreeNode<M> | undefined {
-    if (record.seq > this.next) return undefined;
-    this.next = leftOf(this.next, record.seq, this.#lost);
     if (record.seq > this.next) return undefined;
     const node = nodeOf(record, this.#settings, this.#lost);
     this.next = node?.parent ?? this.next - 1;
@@ -123,16 +108,11 @@ export class Ancestry<M> {
  *
  * @param nodes All that was said after the fork, by `seq`.
  */
-export function branchOf<M>(
-  target: number,
-  fork: number,
-  nodes: readonly TreeNode<M>[],
-  lost: LostStarts,
-): TreeNode<M>[] {
+export function branchOf<M>(target: number, fork: number, nodes: readonly TreeNode<M>[]): TreeNode<M>[] {
   const before = new Map<number, TreeNode<M> | undefined>();
   const bySeq = new Map<number, TreeNode<M>>();
   const behind = new Set<number>();
-  const leftBefore = leftBehind(fork, lost);
+  const leftBefore = leftBehind(fork);
   let last: TreeNode<M> | undefined;
   for (const node of nodes) {
     const parent = leftBefore(node);
