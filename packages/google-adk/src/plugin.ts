@@ -38,7 +38,7 @@ type Contents = LlmRequest["contents"];
  * them, so what an agent sees of others stays ADK's; then every call has a result, and the list is one that the `profile`
  * accepts. What tools and other plugins have added to the request, or changed in it, stays.
  *
- * A live run (`runLive`) and a request that goes on from an earlier interaction have no such contents and stay as they are.
+ * What a live run (`runLive`) opens with, the whole record, and a request that goes on from an earlier interaction stay as they are.
  *
  * ADK makes an error of a plugin the answer: an event with an `errorMessage` that names it, such as `WINDOW_OVERFLOW`.
  *
