@@ -241,6 +241,70 @@ test("a call that the user refuses is not carried out", async () => {
   expect(await storedLines(memories)).toEqual(["user: Book it.", "assistant: [output-denied] Not booked."]);
 });
 
+test.each([true, false])(
+  "a decision that leaves no room for the answer is refused, and the calls wait on (approved: %s)",
+  async (approved) => {
+    let maxMessages = 40;
+    const { server, failures } = world(callsTool("book", { city: "Oslo" }), says("Done."));
+    const { tools, count } = booking();
+    const { memories, tab, transport } = server({
+      tools,
+      // A token is a message here.
+      window: {
+        maxTokens: () => maxMessages,
+        counter: { name: "messages", count: () => 1 },
+        reserve: 10,
+        unit: "turn",
+      },
+    });
+    const chat = tab();
+    await chat.sendMessage({ text: "Book it." });
+    maxMessages = 11;
+    await chat.addToolApprovalResponse({ id: approvalIn(chat), approved });
+    await settled(chat);
+    expect(chat.error).toMatchObject({ statusCode: 413 });
+    const [, answer] = await stored(memories);
+    expect((answer as ChatMessage).metadata?.status).toBe("done");
+    expect(await storedLines(memories)).toEqual(["user: Book it.", "assistant: [approval-requested]"]);
+    maxMessages = 40;
+    const again = tab((await transport().history("chat-1")).messages);
+    await again.addToolApprovalResponse({ id: approvalIn(again), approved });
+    await settled(again);
+    expect(count()).toBe(approved ? 1 : 0);
+    expect((await storedLines(memories)).at(-1)).toMatch(/Done\.$/);
+    expect(failures).toEqual([]);
+  },
+);
+
+test("an answer that is deleted while it is being made ends at once, and the next question does not wait for it", async () => {
+  const begun = gate();
+  const tools = {
+    pay: tool({
+      inputSchema: z.object({}),
+      execute: (_, { abortSignal }) =>
+        new Promise<string>((_resolve, reject) => {
+          abortSignal?.addEventListener("abort", () => reject(abortSignal.reason));
+          begun.open();
+        }),
+    }),
+  };
+  const { server, failures } = world(callsTool("pay"), says("Yes?"));
+  const { memories, tab, transport } = server({ tools });
+  const chat = tab();
+  const asked = chat.sendMessage({ text: "Pay." });
+  await begun.opened;
+  // Once that is kept, nothing more is, which would find the answer gone.
+  await until(async () => (await storedLines(memories)).at(-1) === "assistant: [input-available]");
+  // Of another tab.
+  const { messages } = await transport().history("chat-1");
+  await transport().deleteMessage("chat-1", messages.at(-1)?.id as string);
+  await asked;
+  expect(await storedLines(memories)).toEqual(["user: Pay."]);
+  await tab(messages).sendMessage({ text: "Wait." });
+  expect(await storedLines(memories)).toEqual(["user: Pay.", "user: Wait.", "assistant: Yes?"]);
+  expect(failures).toEqual([]);
+});
+
 /** A model whose answer has two parts, the second when it may. */
 function slowly(before: string, after: string) {
   const [begun, goesOn] = [gate(), gate()];

@@ -123,32 +123,37 @@ function askOnce(
 
 /** The newest message, with what the user decides on its calls. Errors: a `Refusal` if they do not wait for that. */
 export async function decidedOf(
-  memory: Memory,
+  reader: Reader,
   decisions: Decisions,
   tools: ToolSet | undefined,
-): Promise<{ readonly id: string; readonly stored: UIMessage; readonly message: UIMessage }> {
-  const newest = await newestOf(memory);
+): Promise<{ readonly id: string; readonly message: UIMessage }> {
+  const newest = await newestOf(reader);
   if (newest === undefined) throw noSuchChat;
   if (newest.message.id !== decisions.id) throw new Refusal(409, `No call waits. ${goneOn}`);
   const message = decided(newest.message, decisions);
   // The tools may be others than those that the model knew.
   const { success } = await safeValidateUIMessages({ messages: [message], tools: tools as never });
   if (!success) throw new Refusal(409, "The tools have changed since. Ask again.");
-  return { id: newest.id, stored: newest.message, message: withStatus(message, "streaming") };
+  return { id: newest.id, message: withStatus(message, "streaming") };
 }
 
-/** Notes what the user decides. The model goes on with the message that holds the calls. */
-export async function decide(
-  memory: Memory,
-  decisions: Decisions,
-  tools: ToolSet | undefined,
-): Promise<Asked> {
-  const { id, stored, message } = await decidedOf(memory, decisions, tools);
-  // Where a decision comes twice, or two do, one of them finds another message in its place.
-  await memory.put(id, message, { replaces: stored });
-  const messages = await memory.messages();
-  if (messages.at(-1)?.id !== decisions.id) throw new Refusal(409, `No call is made. ${goneOn}`);
-  return { messages, answer: message, id };
+/**
+ * Notes what the user decides. The model goes on with the message that holds the calls; where it cannot be shown that, they
+ * wait on. Where a decision comes twice, or two do, one of them finds that they do not wait any more.
+ */
+export function decide(memory: Memory, decisions: Decisions, tools: ToolSet | undefined): Promise<Asked> {
+  return despiteConflicts(() =>
+    memory.transaction(
+      async (transaction) => {
+        const { id, message } = await decidedOf(transaction, decisions, tools);
+        transaction.put(id, message);
+        const messages = await transaction.messages();
+        if (messages.at(-1)?.id !== decisions.id) throw new Refusal(409, `No call is made. ${goneOn}`);
+        return { messages, answer: message, id };
+      },
+      { onConflict: "throw" },
+    ),
+  );
 }
 
 /**
