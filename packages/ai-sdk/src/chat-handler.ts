@@ -1,5 +1,13 @@
 import { type ChatMemories, type ChatMemory, isTurnkeepError } from "@turnkeep/core";
-import { callback, type Fields, invalidOption, optional, such, takeOptions } from "@turnkeep/core/store-kit";
+import {
+  callback,
+  chatMemories,
+  type Fields,
+  invalidOption,
+  optional,
+  such,
+  takeOptions,
+} from "@turnkeep/core/store-kit";
 import {
   createUIMessageStreamResponse,
   type LanguageModel,
@@ -20,7 +28,7 @@ import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
 import { giveTitle } from "./chat-handler/title.ts";
 import { tree } from "./chat-handler/tree.ts";
 import { restoreVersion } from "./chat-handler/versions.ts";
-import { memoriesCheck, memoryOf } from "./memory-of.ts";
+import { chatOf } from "./chat-of.ts";
 
 /** Settings of `streamText`, passed on as they are: instructions, approvals, when to stop, and so on. */
 export type ChatSettings = Omit<
@@ -69,7 +77,7 @@ const isObjectOrText = (value: unknown): boolean =>
   typeof value === "string" ? value !== "" : typeof value === "object" && value !== null;
 
 const fields = {
-  memories: memoriesCheck,
+  memories: chatMemories,
   owner: callback,
   model: optional(such<LanguageModel>("a language model of the AI SDK, or the name of one", isObjectOrText)),
   agent: optional(
@@ -233,7 +241,7 @@ class Handler {
   }
 
   #memory(id: string, user: string): Memory {
-    return memoryOf(this.#options.memories, id, user);
+    return chatOf(this.#options.memories, id, user);
   }
 
   async #post(request: Request, memory: Memory, { message, seen, parentId }: Posted): Promise<Response> {

@@ -1,8 +1,8 @@
 import { type ChatMemories, type ChatMemory, entry, type HistoryMessage } from "@turnkeep/core";
-import { despiteConflicts, type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
+import { chatMemories, despiteConflicts, type Fields, such, takeOptions } from "@turnkeep/core/store-kit";
 import { generateId, type UIMessage } from "ai";
+import { chatOf } from "./chat-of.ts";
 import { changeTo } from "./chat-store/change.ts";
-import { memoriesCheck, memoryOf } from "./memory-of.ts";
 
 /** Options of {@link chatStore}. */
 export interface ChatStoreOptions<M extends UIMessage = UIMessage> {
@@ -31,7 +31,7 @@ export interface ChatStore<M extends UIMessage = UIMessage> {
 }
 
 const fields = {
-  memories: memoriesCheck,
+  memories: chatMemories,
   owner: such("a text or a function", (value) => ["string", "function"].includes(typeof value)),
 } satisfies Fields<ChatStoreOptions>;
 
@@ -60,7 +60,7 @@ export function chatStore<M extends UIMessage>(options: ChatStoreOptions<M>): Ch
   takeOptions("chatStore's argument", fields, options as unknown as ChatStoreOptions);
   const { memories, owner } = options;
   const open = async (id: string): Promise<ChatMemory<M>> =>
-    memoryOf(memories, id, typeof owner === "function" ? await owner() : owner);
+    chatOf(memories, id, typeof owner === "function" ? await owner() : owner);
   return {
     createChat: async () => generateId(),
     async loadChat(id) {

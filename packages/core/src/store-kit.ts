@@ -8,6 +8,7 @@
  */
 
 export { abortSignal, onAbort, throwIfAborted } from "./abort.ts";
+export { chatMemories, memoryOf } from "./bridge.ts";
 export { CallQueue } from "./call-queue.ts";
 export { despiteConflicts } from "./despite-conflicts.ts";
 export {

@@ -1,8 +1,9 @@
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatMemories, ChatMemory } from "@turnkeep/core";
+import { memoryOf } from "@turnkeep/core/store-kit";
 import { copyOf } from "./format/dict.ts";
-import { memoryOf } from "./memory-of.ts";
+import { langchainFormat } from "./format.ts";
 
 /** Which conversation a {@link TurnkeepChatMessageHistory} is of. */
 export interface TurnkeepChatMessageHistoryInput {
@@ -43,7 +44,7 @@ export class TurnkeepChatMessageHistory extends BaseListChatMessageHistory {
   constructor({ memories, sessionId, ...asked }: TurnkeepChatMessageHistoryInput) {
     // Nothing of it is to be serialized.
     super();
-    this.memory = memoryOf(memories, sessionId, asked);
+    this.memory = memoryOf(memories, { id: sessionId, ...asked }, langchainFormat, "langchainFormat");
   }
 
   static override lc_name(): string {

@@ -6,10 +6,18 @@
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { ChatMemories, ChatMemory } from "@turnkeep/core";
-import { type Fields, invalidOption, optional, such, takeOptions } from "@turnkeep/core/store-kit";
+import {
+  chatMemories,
+  type Fields,
+  invalidOption,
+  memoryOf,
+  optional,
+  such,
+  takeOptions,
+} from "@turnkeep/core/store-kit";
 import { type AgentMiddleware, createMiddleware, ToolInvocationError } from "langchain";
 import { wholeOf } from "./format/dict.ts";
-import { memoryOf } from "./memory-of.ts";
+import { langchainFormat } from "./format.ts";
 import { Recorder } from "./middleware/recorder.ts";
 
 /** What a run was invoked with. */
@@ -32,14 +40,9 @@ export interface TurnkeepMiddlewareOptions<Context = unknown> {
 }
 
 const fields = {
-  memories: such(
-    "what createChatMemories returns",
-    (value) => typeof (value as Gettable)?.get === "function",
-  ),
+  memories: chatMemories,
   owner: optional(such("a text or a function", (value) => ["string", "function"].includes(typeof value))),
 } satisfies Fields<TurnkeepMiddlewareOptions>;
-
-type Gettable = { readonly get?: unknown } | null;
 
 /**
  * A middleware for `createAgent` of `langchain`: the conversation with the id `configurable.thread_id` is kept in a
@@ -131,8 +134,10 @@ function memoryFor<Context>(
     );
   }
   const { owner } = asked;
-  if (typeof owner === "function") return memoryOf(memories, id, { owner: owner({ context, configurable }) });
-  return memoryOf(memories, id, "owner" in asked ? { owner } : {});
+  const open = (named: { readonly owner?: string | undefined }): ChatMemory<BaseMessage> =>
+    memoryOf(memories, { id, ...named }, langchainFormat, "langchainFormat");
+  if (typeof owner === "function") return open({ owner: owner({ context, configurable }) });
+  return open("owner" in asked ? { owner } : {});
 }
 
 /** With a response format, a handler answers the model's message among others. */

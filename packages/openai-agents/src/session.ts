@@ -14,8 +14,8 @@ import {
   type MemoryTransaction,
   type TransactionOptions,
 } from "@turnkeep/core";
-import { despiteConflicts, quoted, TurnkeepError } from "@turnkeep/core/store-kit";
-import { memoryOf } from "./memory-of.ts";
+import { despiteConflicts, memoryOf, quoted, TurnkeepError } from "@turnkeep/core/store-kit";
+import { agentsFormat } from "./format.ts";
 import { isQuestion, marked, storedForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
 import { recordOf } from "./session/record.ts";
@@ -84,7 +84,7 @@ export class TurnkeepSession
 
   /** Reads nothing yet. Errors: `INVALID_OPTION` for a session id or an owner that is no id. */
   constructor({ memories, sessionId, ...asked }: TurnkeepSessionOptions) {
-    this.memory = memoryOf(memories, sessionId, asked);
+    this.memory = memoryOf(memories, { id: sessionId, ...asked }, agentsFormat, "agentsFormat");
     const filter: CallModelInputFilter = async ({ modelData, context }) => {
       const run = await this.#runs.ofInput(modelData.input, context, this.memory);
       await this.#keep(run, modelData.input);

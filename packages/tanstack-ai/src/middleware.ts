@@ -1,7 +1,7 @@
 import type { ChatMiddleware, ChatMiddlewareContext, ModelMessage } from "@tanstack/ai";
 import type { ChatMemories, ChatMemory } from "@turnkeep/core";
-import { type Fields, optional, such, takeOptions } from "@turnkeep/core/store-kit";
-import { memoryOf } from "./memory-of.ts";
+import { chatMemories, type Fields, memoryOf, optional, such, takeOptions } from "@turnkeep/core/store-kit";
+import { tanstackFormat } from "./format.ts";
 import { resultOf } from "./middleware/messages.ts";
 import { Run } from "./middleware/run.ts";
 
@@ -18,14 +18,9 @@ export interface TurnkeepMiddlewareOptions<Context = unknown> {
 }
 
 const fields = {
-  memories: such(
-    "what createChatMemories returns",
-    (value) => typeof (value as Gettable)?.get === "function",
-  ),
+  memories: chatMemories,
   owner: optional(such("a text or a function", (value) => ["string", "function"].includes(typeof value))),
 } satisfies Fields<TurnkeepMiddlewareOptions>;
-
-type Gettable = { readonly get?: unknown } | null;
 
 /**
  * A middleware for `chat`: the conversation with the id `threadId` is kept in a Turnkeep memory. The question is stored
@@ -102,6 +97,8 @@ function memoryFor<Context>(
   ctx: ChatMiddlewareContext<Context>,
 ): ChatMemory<ModelMessage> {
   const { owner } = asked;
-  if (typeof owner === "function") return memoryOf(memories, ctx.threadId, { owner: owner(ctx) });
-  return memoryOf(memories, ctx.threadId, "owner" in asked ? { owner } : {});
+  const open = (named: { readonly owner?: string | undefined }): ChatMemory<ModelMessage> =>
+    memoryOf(memories, { id: ctx.threadId, ...named }, tanstackFormat, "tanstackFormat");
+  if (typeof owner === "function") return open({ owner: owner(ctx) });
+  return open("owner" in asked ? { owner } : {});
 }
