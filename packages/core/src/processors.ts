@@ -16,4 +16,4 @@ export { type TokenLimiterOptions, tokenLimiter } from "./processors/token-limit
 export { type ToolCallFilterOptions, toolCallFilter } from "./processors/tool-call-filter.ts";
 export { type TruncateToolResultsOptions, truncateToolResults } from "./processors/truncate-tool-results.ts";
 export { withCallIds } from "./steps/live.ts";
-export { CallsById, openCalls } from "./steps/pairing.ts";
+export { type AskedCall, CallsById, openCalls } from "./steps/pairing.ts";

@@ -11,27 +11,37 @@ import {
   tallyResults,
 } from "../src/steps/pairing.ts";
 
-type Event = { readonly calls: readonly string[] } | { readonly result: string };
+interface Named {
+  readonly id: string;
+  readonly tool: string | undefined;
+}
+
+type Event = { readonly calls: readonly Named[] } | { readonly result: Named };
 
 const id = fc.constantFrom("a", "b");
+const named = fc.record({ id, tool: fc.constantFrom("t", "u", undefined) });
 /** What happens to calls of two ids, so that they meet often: an answer makes some, or a result comes. */
 const events: fc.Arbitrary<Event[]> = fc.array(
-  fc.oneof(fc.record({ calls: fc.array(id, { minLength: 1, maxLength: 3 }) }), fc.record({ result: id })),
+  fc.oneof(
+    fc.record({ calls: fc.array(named, { minLength: 1, maxLength: 3 }) }),
+    fc.record({ result: named }),
+  ),
   { maxLength: 20 },
 );
 
-interface Call {
-  readonly id: string;
+interface Call extends Named {
   readonly answer: number;
   answered: boolean;
 }
 
 /** What the module's comment says, looked up among all calls so far. */
-function callFor(callId: string, calls: readonly Call[]): Call | undefined {
-  const same = calls.filter((call) => call.id === callId);
+function callFor({ id, tool }: Named, calls: readonly Call[]): Call | undefined {
+  const same = calls.filter((call) => call.id === id);
   const waiting = same.filter((call) => !call.answered);
-  const newest = waiting.findLast(() => true)?.answer;
-  return waiting.find((call) => call.answer === newest) ?? same.at(-1);
+  const own = waiting.filter((call) => tool !== undefined && call.tool === tool);
+  const mayBe = own.length > 0 ? own : waiting;
+  const newest = mayBe.at(-1)?.answer;
+  return mayBe.find((call) => call.answer === newest) ?? same.at(-1);
 }
 
 test("each result goes to the call that the rule names", () => {
@@ -41,14 +51,15 @@ test("each result goes to the call that the rule names", () => {
       const paired = new CallsById<Call>();
       for (const [answer, event] of all.entries()) {
         if ("calls" in event) {
-          const made = event.calls.map((callId): Call => ({ id: callId, answer, answered: false }));
+          const made = event.calls.map((call): Call => ({ ...call, answer, answered: false }));
           calls.push(...made);
-          paired.askTogether(made.map((call) => [call.id, call]));
+          paired.askTogether(made.map((call) => [call.id, call, call.tool]));
           continue;
         }
+        const { id, tool } = event.result;
+        expect(paired.callOf(id)).toBe(callFor({ id, tool: undefined }, calls));
         const expected = callFor(event.result, calls);
-        expect(paired.callOf(event.result)).toBe(expected);
-        expect(paired.answer(event.result)).toBe(expected);
+        expect(paired.answer(id, tool)).toBe(expected);
         if (expected !== undefined) expected.answered = true;
       }
       const waiting = calls.filter(({ answered }) => !answered);

@@ -15,6 +15,7 @@ import { type LangChain4jMessage, langchain4jConversion, langchain4jFormat } fro
 import { type OllamaMessage, ollamaConversion, ollamaFormat } from "../src/ollama.ts";
 import { type ChatMessage, openaiConversion } from "../src/openai.ts";
 import { gemini, openai, validate } from "../src/profiles.ts";
+import { allProfiles } from "./all-profiles.ts";
 
 type Call = readonly [name: string, id?: string];
 type Result = readonly [name: string, text: string, id?: string];
@@ -132,6 +133,92 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
     const { calls, results: answered } = idsOf(shown);
     expect(answered).toEqual(calls);
     expect(new Set(calls.slice(0, 2)).size).toBe(2);
+  });
+
+  describe("calls of several tools that share an id", () => {
+    const shared = asks(["weather", "1"], ["time", "1"]);
+    /** The tools of a view's calls and, for each call, what came under its id and its tool's name. */
+    const answersIn = (view: readonly M[]): [tool: string, answer: string | undefined][] => {
+      const calls: { readonly id: string; readonly name: string; answer?: string }[] = [];
+      let newest: typeof calls = [];
+      for (const message of view) {
+        const made = format.toolCalls(message).map((call) => ({ ...call }));
+        if (made.length > 0) newest = made;
+        calls.push(...made);
+        const texts = format
+          .pieces(message)
+          .flatMap((piece) => (piece.type === "text" && piece.of === "tool-result" ? [piece.text] : []));
+        for (const [at, { id, name }] of format.toolResults(message).entries()) {
+          const call = newest.find((one) => one.id === id && one.name === name && one.answer === undefined);
+          if (call !== undefined) call.answer = texts[at]?.replace(/^.*interrupted.*$/, "interrupted") ?? "";
+        }
+      }
+      return calls.map(({ name, answer }) => [name, answer]);
+    };
+
+    it.each([undefined, ...allProfiles].map((profile) => [profile?.name ?? "no profile", profile] as const))(
+      "are answered by what their own tools gave back, for %s",
+      async (_, profile) => {
+        const memory = createChatMemory<M>({ format, profile });
+        await memory.add(
+          ...[user("a"), shared, ...results(["time", "noon", "1"], ["weather", "rain", "1"]), user("b")],
+          ...[shared, ...results(["time", "night", "1"]), user("c")],
+          ...[shared, ...results(["weather", "sun"], ["time", "dawn"]), user("d")],
+        );
+        const view = await memory.messages();
+        expect(answersIn(view)).toEqual([
+          ["weather", "rain"],
+          ["time", "noon"],
+          ["weather", "interrupted"],
+          ["time", "night"],
+          ["weather", "sun"],
+          ["time", "dawn"],
+        ]);
+        if (profile !== undefined) expect(validate(view, profile, { format })).toEqual([]);
+      },
+    );
+
+    it.each([undefined, ...allProfiles].map((profile) => [profile?.name ?? "no profile", profile] as const))(
+      "are, whatever came and in whatever order, for %s",
+      async (_, profile) => {
+        const made = fc.record({
+          call: fc.tuple(fc.constantFrom("weather", "time", "map"), fc.constantFrom("1", "1", "2", "a.b")),
+          came: fc.option(fc.nat(99), { nil: undefined }),
+        });
+        const answer = fc.array(made, { minLength: 1, maxLength: 4 });
+        await fc.assert(
+          fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 3 }), async (answers) => {
+            const memory = createChatMemory<M>({ format, profile });
+            const expected: [tool: string, answer: string][] = [];
+            await memory.add(user("a"));
+            for (const [nth, calls] of answers.entries()) {
+              /** By tool and id; of calls that share both, the first are those that are answered. */
+              const texts = new Map<string, string[]>();
+              const came = calls.flatMap(({ call, came: at }, place) =>
+                at === undefined ? [] : [{ call, at, place }],
+              );
+              const given = came
+                .sort((a, b) => a.at - b.at)
+                .map(({ call: [tool, id], place }): Result => {
+                  const text = `${nth}.${place}`;
+                  texts.set(`${tool},${id}`, [...(texts.get(`${tool},${id}`) ?? []), text]);
+                  return [tool, text, id];
+                });
+              for (const { call } of calls)
+                expected.push([call[0], texts.get(String(call))?.shift() ?? "interrupted"]);
+              await memory.add(
+                asks(...calls.map(({ call }) => call)),
+                ...(given.length > 0 ? results(...given) : []),
+                user("b"),
+              );
+            }
+            const view = await memory.messages();
+            expect(answersIn(view)).toEqual(expected);
+            if (profile !== undefined) expect(validate(view, profile, { format })).toEqual([]);
+          }),
+        );
+      },
+    );
   });
 
   it("still says that a call was interrupted where no result came", async () => {

@@ -1,15 +1,21 @@
 import type { ToolCallRef } from "../message-format.ts";
 import { ById } from "./by-id.ts";
 
+/** A call by its id, with the name of its tool where results say theirs. */
+export type AskedCall<Call> = readonly [callId: string, call: Call, toolName?: string | undefined];
+
 /**
- * Which result answers which call, while messages come. A result bears the id of its call, and nothing else tells calls
- * apart, although several may bear the same: some providers number the calls of each answer anew.
+ * Which result answers which call, while messages come. A result bears the id of its call, and several calls may bear the
+ * same: some providers number the calls of each answer anew. Beside the id, the name of the tool tells calls apart, where
+ * it is given with both.
  *
- * - A result answers a call of its id that waits for one: of the newest answer that made such calls, the first.
+ * - A result answers a call of its id that waits for one: of those of its tool, if there are any, else of all. Of these it
+ *   answers the first of the newest answer.
  * - Where none waits, it is one more result of the newest such call.
  * - Where none was made, it is an orphan, until the first call of its id comes.
  *
- * A call is whatever tells yours apart: an index, a name, an object. For authors of formats, profiles and loops.
+ * A call is whatever tells yours apart: an index, a name, an object; one that is given with its tool is asked once. For
+ * authors of formats, profiles and loops.
  *
  * @example
  * ```ts
@@ -22,12 +28,17 @@ import { ById } from "./by-id.ts";
  * calls.answer("1"); // "time in Oslo"
  * calls.answer("1"); // "weather in Rome"
  * calls.answer("2"); // undefined
+ * calls.askTogether([["3", "map of Oslo", "map"], ["3", "news of Oslo", "news"]]);
+ * calls.answer("3", "news"); // "news of Oslo"
  * ```
  */
 export class CallsById<Call> {
   readonly #made: ById<Call> = new ById();
   /** The next one to be answered last. */
   readonly #waiting: ById<Call> = new ById();
+  /** Of these, those whose tool is known, by {@link keyOf} it. */
+  readonly #ofTool: ById<Call> = new ById();
+  readonly #toolKeys: Map<Call, string> = new Map();
 
   /** Adds a call that waits for its result. A value that stands for several calls is added once for each. */
   ask(callId: string, call: Call): void {
@@ -36,10 +47,16 @@ export class CallsById<Call> {
   }
 
   /** Adds the calls of one answer, in the order in which it makes them. */
-  askTogether(calls: readonly (readonly [callId: string, call: Call])[]): void {
+  askTogether(calls: readonly AskedCall<Call>[]): void {
     for (const [callId, call] of calls) this.#made.add(callId, call);
-    for (let index = calls.length - 1; index >= 0; index--)
-      this.#waiting.push(...(calls[index] as [string, Call]));
+    for (let index = calls.length - 1; index >= 0; index--) {
+      const [callId, call, toolName] = calls[index] as AskedCall<Call>;
+      this.#waiting.push(callId, call);
+      if (toolName === undefined) continue;
+      const key = keyOf(callId, toolName);
+      this.#toolKeys.set(call, key);
+      this.#ofTool.push(key, call);
+    }
   }
 
   /** The call that a result belongs to; `undefined` for an orphan. */
@@ -48,13 +65,20 @@ export class CallsById<Call> {
   }
 
   /** Gives a result to the call that waits for it; `undefined` if none does. */
-  take(callId: string): Call | undefined {
-    return this.#waiting.pop(callId);
+  take(callId: string, toolName?: string): Call | undefined {
+    const own = toolName === undefined ? undefined : this.#ofTool.newest(keyOf(callId, toolName));
+    if (own !== undefined) {
+      this.settle(callId, own);
+      return own;
+    }
+    const call = this.#waiting.pop(callId);
+    if (call !== undefined) this.#leaveTool(call);
+    return call;
   }
 
   /** Gives a result to its call, which waits no longer; `undefined` for an orphan. */
-  answer(callId: string): Call | undefined {
-    return this.take(callId) ?? this.#made.newest(callId);
+  answer(callId: string, toolName?: string): Call | undefined {
+    return this.take(callId, toolName) ?? this.#made.newest(callId);
   }
 
   /** The calls that wait. */
@@ -65,6 +89,7 @@ export class CallsById<Call> {
   /** A call waits no longer, whoever answered it. */
   settle(callId: string, call: Call): void {
     this.#waiting.delete(callId, call);
+    this.#leaveTool(call);
   }
 
   /** Removes a call, whether it waits or not. */
@@ -72,6 +97,18 @@ export class CallsById<Call> {
     this.#made.delete(callId, call);
     this.settle(callId, call);
   }
+
+  #leaveTool(call: Call): void {
+    const key = this.#toolKeys.get(call);
+    if (key === undefined) return;
+    this.#toolKeys.delete(call);
+    this.#ofTool.delete(key, call);
+  }
+}
+
+/** Whatever the two texts are, no other two make the same. */
+function keyOf(callId: string, toolName: string): string {
+  return `${callId.length} ${callId}${toolName}`;
 }
 
 interface WithId {
@@ -177,11 +214,6 @@ export function tallyResults(tally: Tally, added: readonly WithId[], lateIds: re
     answers.set(id, count);
   }
   tally.answers = answers;
-}
-
-/** How many results of each id came in time. */
-export function resultsInTime({ answers }: Tally): IdCounts {
-  return new IdCounts([...answers].map(([id, { inTime }]) => [id, inTime]));
 }
 
 /** Whether an answer makes such a call to which no result belongs yet, not even a late one. */

@@ -1,10 +1,9 @@
 import type { MessageFormat, ToolResultRef } from "../message-format.ts";
 import type { Item } from "../steps/item.ts";
-import { IdCounts } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
 import { append } from "../values.ts";
 import type { CallGroup } from "./call-groups.ts";
-import { standInsOf } from "./stand-ins.ts";
+import type { PairedResults } from "./paired-results.ts";
 import { withOnlyEach } from "./with-only.ts";
 
 /** What a message shows behind a group of calls: these of its results, or its approvals alone. */
@@ -16,8 +15,7 @@ interface Answer<M> {
 }
 
 /**
- * What stands behind each group of a step's calls: as many results as it makes calls of their id, and the responses to its
- * requests. Each is looked at a few times, however many groups there are and whatever ids they share.
+ * What stands behind each group of a step's calls: the results that answer them, and the responses to its requests. Each is looked at a few times, however many groups there are and whatever ids they share.
  */
 export class Answers<M> {
   /** By the group's place, then by the message's, which of its results are shown. */
@@ -32,11 +30,12 @@ export class Answers<M> {
     items: readonly Item<M>[],
     step: Step<M>,
     groups: readonly CallGroup<M>[],
+    paired: PairedResults,
     format: MessageFormat<M>,
   ) {
     this.#items = items;
     this.#shown = groups.map(() => new Map());
-    this.#giveResults(groups, standInsOf(step, format));
+    this.#giveResults(groups, paired);
     this.#giveResponses(step, groups);
     this.#cut(format);
   }
@@ -57,34 +56,19 @@ export class Answers<M> {
     return results.every((result) => this.#all.has(result));
   }
 
-  #giveResults(groups: readonly CallGroup<M>[], standIns: ReadonlySet<ToolResultRef>): void {
-    const waiting = this.#timelyResults(standIns);
-    const wanted = new IdCounts();
-    // A result in the message of a call takes the place of any other.
-    for (const { callers } of groups) for (const caller of callers) wanted.add(caller.results, -1);
-    for (const [place, { calls }] of groups.entries()) {
-      wanted.add(calls);
-      for (const id of new Set(calls.map((call) => call.id))) {
-        const results = waiting.get(id) ?? [];
-        while (results.length > 0 && wanted.take(id)) {
-          const [at, result] = results.pop() as [number, ToolResultRef];
-          this.#give(place, at).add(result);
-          this.#all.add(result);
-        }
+  #giveResults(groups: readonly CallGroup<M>[], paired: PairedResults): void {
+    const placeOf = new Map(
+      groups.flatMap(({ calls }, place) => calls.map((call) => [call, place] as const)),
+    );
+    for (const [at, { results }] of this.#items.entries()) {
+      for (const result of results) {
+        const call = paired.get(result);
+        const place = call && placeOf.get(call);
+        if (place === undefined) continue;
+        this.#give(place, at).add(result);
+        this.#all.add(result);
       }
     }
-  }
-
-  /** By id, the newest first. */
-  #timelyResults(standIns: ReadonlySet<ToolResultRef>): Map<string, [at: number, result: ToolResultRef][]> {
-    const waiting = new Map<string, [at: number, result: ToolResultRef][]>();
-    for (let at = this.#items.length - 1; at >= 0; at--) {
-      const { results, meta } = this.#items[at] as Item<M>;
-      const late = new Set(meta.late);
-      for (const result of results.toReversed())
-        if (!late.has(result.id) && !standIns.has(result)) append(waiting, result.id, [at, result]);
-    }
-    return waiting;
   }
 
   #giveResponses({ approvals: requests }: Step<M>, groups: readonly CallGroup<M>[]): void {

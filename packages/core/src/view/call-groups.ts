@@ -1,10 +1,10 @@
 import { joinedWhere } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { type Item, messageOf } from "../steps/item.ts";
-import { resultsInTime } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
 import { append } from "../values.ts";
 import { interruptedCalls, type MayStayOpen } from "./missing-results.ts";
+import type { PairedResults } from "./paired-results.ts";
 
 /** Calls of a step that are shown with all their results directly behind them. */
 export interface CallGroup<M> {
@@ -35,11 +35,12 @@ interface Caller<M> {
  */
 export function callGroupsOf<M>(
   step: Step<M>,
+  paired: PairedResults,
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
 ): CallGroup<M>[] {
   const groups: CallGroup<M>[] = [];
-  const callers = callersOf(step, mayStay, format);
+  const callers = callersOf(step, paired, mayStay, format);
   const requestsOf = requestsApart(step, callers);
   let shownUpTo = 0;
   const made = (callers: readonly Caller<M>[]): CallGroup<M> =>
@@ -58,16 +59,20 @@ export function callGroupsOf<M>(
   return groups;
 }
 
-function callersOf<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Caller<M>[] {
-  const { items } = step;
-  const inTime = resultsInTime(step);
+function callersOf<M>(
+  { items }: Step<M>,
+  paired: PairedResults,
+  mayStay: MayStayOpen,
+  format: MessageFormat<M>,
+): Caller<M>[] {
+  const answered = new Set(paired.values());
   // Where calls are answered in their messages, whoever answers them looks at the last message only.
   const inPlace = format.interrupted !== undefined;
   const newest = inPlace ? items.findLastIndex(({ calls }) => calls.length > 0) : startOfNewest(items);
   return items.flatMap((item, index): Caller<M>[] => {
     if (item.calls.length === 0) return [];
     const mayBeOpen = (callId: string): boolean => index >= newest && mayStay(callId);
-    return [{ item, index, interrupted: interruptedCalls(item.calls, inTime, mayBeOpen) }];
+    return [{ item, index, interrupted: interruptedCalls(item.calls, answered, mayBeOpen) }];
   });
 }
 

@@ -1,5 +1,4 @@
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
-import type { IdCounts } from "../steps/pairing.ts";
 import { approvedInTime, type Step } from "../steps/step.ts";
 
 /** The result shown for a call whose result never came. */
@@ -10,13 +9,13 @@ const unapprovedText = "The tool call was not carried out: the user has not appr
 /** Says of a call whether it may stay unanswered. */
 export type MayStayOpen = (callId: string) => boolean;
 
-/** The calls that need an "interrupted" result. The first of an id are those that its results `inTime` answer. */
+/** The calls that need an "interrupted" result. */
 export function interruptedCalls(
   calls: readonly ToolCallRef[],
-  inTime: IdCounts,
+  answered: ReadonlySet<ToolCallRef>,
   mayStay: MayStayOpen,
 ): readonly ToolCallRef[] {
-  return calls.filter((call) => !inTime.take(call.id) && call.providerExecuted !== true && !mayStay(call.id));
+  return calls.filter((call) => !answered.has(call) && call.providerExecuted !== true && !mayStay(call.id));
 }
 
 /** The message in which results answer those of its calls, if the format has them there. */

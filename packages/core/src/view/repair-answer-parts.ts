@@ -1,12 +1,11 @@
 import type { MessageFormat } from "../message-format.ts";
 import { messageOf } from "../steps/item.ts";
-import { IdCounts, resultsInTime } from "../steps/pairing.ts";
+import { IdCounts } from "../steps/pairing.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { approvesOneOf, type Step } from "../steps/step.ts";
 import { interruptedCalls, type MayStayOpen, missingResults, unapprovedCalls } from "./missing-results.ts";
+import { pairedResults } from "./paired-results.ts";
 import type { Repaired } from "./repair.ts";
-import { ResultQuota } from "./result-quota.ts";
-import { standInsOf } from "./stand-ins.ts";
 import { withOnly } from "./with-only.ts";
 
 /**
@@ -21,8 +20,7 @@ export function repairAnswerParts<M>(
 ): void {
   const parts = step.items.filter((item) => item.role === "assistant");
   const calls = parts.flatMap((part) => part.calls);
-  const quota = new ResultQuota(parts, standInsOf(step, format));
-  quota.ask(calls);
+  const paired = pairedResults(step, parts, format);
   const made = new IdCounts();
   const early: M[] = [];
   const earlyIds = new Set<string>();
@@ -32,7 +30,7 @@ export function repairAnswerParts<M>(
       repaired.messages.push(messageOf(item));
       continue;
     }
-    const results = quota.take(item);
+    const results = new Set(item.results.filter((result) => paired.has(result)));
     const isShown = results.size > 0 || approvesOneOf(step.calls, step, item);
     if (!isShown || results.size < item.results.length) repaired.leftOut.push(item.id);
     const message = isShown ? withOnly(item, results, format) : undefined;
@@ -44,7 +42,7 @@ export function repairAnswerParts<M>(
     (isEarly ? early : repaired.messages).push(message);
   }
   pushAll(repaired.messages, early);
-  const interrupted = interruptedCalls(calls, resultsInTime(step), mayStay);
+  const interrupted = interruptedCalls(calls, new Set(paired.values()), mayStay);
   if (interrupted.length === 0) return;
   pushAll(repaired.messages, missingResults(unapprovedCalls(step), interrupted, format));
   for (const { id } of interrupted) repaired.interruptedCalls.push(id);

@@ -6,6 +6,7 @@ import { Answers } from "./answers.ts";
 import { BehindCalls } from "./behind-calls.ts";
 import { type CallGroup, callGroupsOf, isSaidBetween } from "./call-groups.ts";
 import { answeredInPlace, type MayStayOpen, missingResults, unapprovedCalls } from "./missing-results.ts";
+import { pairedResults } from "./paired-results.ts";
 import type { Repaired } from "./repair.ts";
 import { withOnly } from "./with-only.ts";
 
@@ -27,9 +28,11 @@ export function repairWholeAnswers<M>(
   format: MessageFormat<M>,
   repaired: Repaired<M>,
 ): void {
-  const groups = callGroupsOf(step, mayStay, format);
+  const callers = step.items.filter((item) => item.calls.length > 0);
   const others = step.items.filter((item) => item.calls.length === 0);
-  const answers = new Answers(others, step, groups, format);
+  const paired = pairedResults(step, callers, format);
+  const groups = callGroupsOf(step, paired, mayStay, format);
+  const answers = new Answers(others, step, groups, paired, format);
   const unapproved = unapprovedCalls(step);
   const repair: StepRepair<M> = { format, repaired, answers, unapproved, shownItems: new Set() };
   for (const [place, group] of groups.entries()) {

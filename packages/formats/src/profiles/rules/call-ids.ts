@@ -1,5 +1,6 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
+import type { AskedCall } from "@turnkeep/core/processors";
 import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { callsOfProvider } from "../about.ts";
 import { pattern } from "../fields.ts";
@@ -22,7 +23,7 @@ export const callIds: RuleKind<CallIds> = {
 /**
  * The messages with ids that the provider takes, call and results alike. An id that it takes stays; any other becomes
  * nine letters and digits that depend on the id and, where ids must be unique, on how many calls bore the same there.
- * Where calls of one answer bear the same, the nth result is that of the nth.
+ * Where calls of one answer bear the same, a result is that of its tool's, and the nth of one tool that of the nth.
  */
 function withNewIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: CallIds): M[] {
   const ids = messages.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
@@ -31,24 +32,24 @@ function withNewIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: C
   const newIdOf = newIds(rule, taken);
   /** By id, the new one of the newest call: for what belongs to none of those that wait, or does not say what it is. */
   const newest = new Map<string, string>();
-  const pairs = new PairsByMessage<M, string>(format);
+  const pairs = new PairsByMessage<M, { readonly newId: string }>(format);
   return messages.map((message) => {
     if (format.role(message) !== "assistant") newIdOf.endAnswer();
     const calls = format.toolCalls(message);
-    const asked: [id: string, newId: string][] = [];
+    const asked: AskedCall<{ readonly newId: string }>[] = [];
     const ofCalls: NewIds = new Map();
     for (const call of calls) {
       const newId = newIdOf.next(call);
       newest.set(call.id, newId);
       if (call.providerExecuted === true) continue;
-      asked.push([call.id, newId]);
+      asked.push([call.id, { newId }, call.name]);
       append(ofCalls, call.id, newId);
     }
     const answered = pairs.enter(message, asked);
     const results = format.toolResults(message);
     const ofResults: NewIds = new Map();
     for (const [at, { id }] of results.entries()) {
-      const newId = answered[at];
+      const newId = answered[at]?.newId;
       if (newId !== undefined) append(ofResults, id, newId);
     }
     const isRenamed = ({ id }: { id: string }): boolean => (newest.get(id) ?? id) !== id;
