@@ -183,6 +183,15 @@ describe("a list that is taken as it is", () => {
       [gemini],
     ],
     [
+      "with the ids of Kimi, which Claude does not take",
+      [
+        user("a"),
+        assistant([{ ...call, toolCallId: "functions.pay:0" }]),
+        tool({ ...paid, toolCallId: "functions.pay:0" }),
+      ],
+      [openai, openaiResponses, gemini],
+    ],
+    [
       "with a tool's name of 128 characters",
       [
         user("a"),

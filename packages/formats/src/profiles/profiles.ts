@@ -270,7 +270,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "messages", limit: 100_000, source: anthropicApi },
 ]);
 
-/** Google's Gemini API (`generateContent`). */
+/** Google's Gemini API (`generateContent`), and the same API on Vertex AI. */
 export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "not-empty", source: "https://github.com/vercel/ai/issues/3775" },
   { rule: "tool-results", source: "https://github.com/google-gemini/gemini-cli/issues/3814" },
@@ -297,7 +297,13 @@ export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "reasoning-alone", source: "https://github.com/vercel/ai/issues/3775" },
   objectInput,
   // A streamed signature may come in an empty text: https://ai.google.dev/gemini-api/docs/thought-signatures
-  { rule: "empty-text", which: "blank", signed: true, source: "https://github.com/54xzh/FLIT/issues/69" },
+  // The Gemini API takes an empty text from some models on; Vertex AI, which is sent the same, refuses one.
+  {
+    rule: "empty-text",
+    which: "blank",
+    signed: true,
+    source: "https://github.com/envoyproxy/ai-gateway/pull/2686",
+  },
 ]);
 
 /** Amazon Bedrock's Converse API. */
