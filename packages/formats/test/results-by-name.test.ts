@@ -276,6 +276,29 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
     expect((await memory.history()).messages.map(({ message }) => message)).toEqual([user("a"), user("b")]);
   });
 
+  it("is removed from a long history as cheaply as one that bears its id", async () => {
+    const inner = inMemoryStore();
+    let lookups = 0;
+    const store = {
+      ...inner,
+      getHistory: (...given: Parameters<typeof inner.getHistory>) => {
+        lookups++;
+        return inner.getHistory(...given);
+      },
+    };
+    const lookupsFor = async (id: string, ...given: readonly [id?: string]): Promise<number> => {
+      const memory = createChatMemory<M>({ id, store, format, window: { maxMessages: 1, unit: "message" } });
+      await memory.add(...Array.from({ length: 500 }, () => user("a")));
+      const asked = asks(["weather", "1"], ["time", "2"]);
+      const answers = [...results(["weather", "rain", ...given]), ...results(["time", "noon", "2"])];
+      const [call, answer, other] = (await memory.add(asked, ...answers, user("b"))) as string[];
+      lookups = 0;
+      expect(await memory.remove(answer as string)).toEqual([call, answer, other]);
+      return lookups;
+    };
+    expect(await lookupsFor("without")).toBe(await lookupsFor("with", "1"));
+  });
+
   it("whatever is done, the memory that did it shows what one shows that reads anew", async () => {
     const which = fc.nat(12);
     const message = fc.constantFrom<M>(

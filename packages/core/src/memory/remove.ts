@@ -1,4 +1,5 @@
 import { type Item, readItem } from "../steps/item.ts";
+import { isAssistants } from "../steps/kinds.ts";
 import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { HistoryQuery, MessageState } from "../store-contract.ts";
@@ -87,15 +88,24 @@ async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): 
   if (isAlone(target) || !settings.store.capabilities.history) return known;
 
   const earlier: Item<M>[] = [];
-  const isComplete = seekerOf(target);
+  let isComplete = seekerOf(target);
+  let isAnswerRead = false;
   const { states, through = target.seq - 1 } = range;
   const before: HistoryQuery = { before: through + 1, order: "descending", states, limit: pageSize };
   await scanRecords(before, attempt, (page) => {
     const items = range.before(page).map((kept) => readItem(kept, settings.reader));
     earlier.push(...items);
-    if (!isComplete(items) || earlier.length === 0) return false;
+    const isFound = isComplete(items);
+    const newest = isAnswerRead ? undefined : earlier.find(isAssistants);
+    if (earlier.length === 0 || (!isFound && newest === undefined)) return false;
+    const found = grouped(earlier, target);
     // The first part of an answer may be on the next page.
-    return grouped(earlier, target).stepOf(target).items[0]?.seq !== earlier.at(-1)?.seq;
+    const isWhole = (item: Item<M>): boolean => found.stepOf(item).items[0]?.seq !== earlier.at(-1)?.seq;
+    if (isFound) return isWhole(target);
+    isAnswerRead = newest !== undefined && isWhole(newest);
+    // A result that bears no id is held with that of a call of the newest answer.
+    isComplete = seekerOf(found.byId.get(target.id) ?? target);
+    return isComplete(earlier) && isWhole(target);
   });
   const found = grouped(earlier, target);
   await scanRecords({ after: target.seq, states, limit: pageSize }, attempt, (page) => {
