@@ -4,9 +4,10 @@
  *
  * @module
  */
-export { fromBase64, toBase64 } from "./base64.ts";
+export { base64Bytes, fromBase64, toBase64 } from "./base64.ts";
 export { asText } from "./format/as-text.ts";
 export { checkedCodec, invalidMessage } from "./format/checked-codec.ts";
+export { type DataUrlFacts, dataUrlFacts } from "./format/data-url.ts";
 export { derived, type OwnMembers } from "./format/derived.ts";
 export { joinedMembers, joinedParts } from "./format/joined-parts.ts";
 export {

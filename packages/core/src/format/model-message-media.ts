@@ -1,7 +1,8 @@
-import { base64ByteLength } from "../base64.ts";
+import { base64Bytes } from "../base64.ts";
 import type { Piece } from "../message-format.ts";
 import { utf8Length } from "../stores/text.ts";
 import type { AnyPart } from "./any-part.ts";
+import { dataUrlFacts } from "./data-url.ts";
 
 const mediaTypes: ReadonlySet<string> = new Set([
   "image",
@@ -60,11 +61,5 @@ function carriedBy(data: unknown): Carried | undefined {
 
 /** Base64 has no colon, so a colon means a URL. */
 function carriedByText(text: string): Carried | undefined {
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return { bytes: base64ByteLength(text), data: text };
-  if (!/^data:/i.test(text)) return undefined;
-  const comma = text.indexOf(",");
-  if (comma < 0) return undefined;
-  const body = text.slice(comma + 1);
-  if (/;base64$/i.test(text.slice(0, comma).trimEnd())) return { bytes: base64ByteLength(body), data: body };
-  return { bytes: utf8Length(body.replace(/%[0-9a-f]{2}/gi, "_")) };
+  return /^[a-z][a-z0-9+.-]*:/i.test(text) ? dataUrlFacts(text) : { bytes: base64Bytes(text), data: text };
 }

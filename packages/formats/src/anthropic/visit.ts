@@ -1,13 +1,14 @@
 import type { Piece, ToolCallRef } from "@turnkeep/core";
 import {
   asText,
+  base64Bytes,
   type CallShape,
   type ResultShape,
   type Visit,
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Bytes, base64Facts, imageFacts } from "../media.ts";
+import { base64Facts, imageFacts } from "../media.ts";
 import { type AnyBlock, isCall, isCompaction, isMedia, isResult, listOf, sourceOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 

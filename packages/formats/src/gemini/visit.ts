@@ -1,6 +1,7 @@
 import type { Piece } from "@turnkeep/core";
 import {
   asText,
+  base64Bytes,
   type CallShape,
   type ResultShape,
   type Visit,
@@ -9,7 +10,6 @@ import {
   withMember,
 } from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
-import { base64Bytes } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { GeminiContent } from "./messages.ts";
 import {

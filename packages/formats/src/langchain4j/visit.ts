@@ -1,7 +1,13 @@
 import type { Piece } from "@turnkeep/core";
-import type { CallShape, ResultShape, Visit, Visitor } from "@turnkeep/core/format-kit";
+import {
+  type CallShape,
+  dataUrlFacts,
+  type ResultShape,
+  type Visit,
+  type Visitor,
+} from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
-import { base64Facts, dataUrlFacts } from "../media.ts";
+import { base64Facts } from "../media.ts";
 import { trimmed } from "./java.ts";
 import type {
   LangChain4jAiMessage,

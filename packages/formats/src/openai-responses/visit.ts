@@ -1,6 +1,13 @@
 import type { Piece } from "@turnkeep/core";
-import { asText, type TextKind, type Visit, type Visitor } from "@turnkeep/core/format-kit";
-import { base64Bytes, base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
+import {
+  asText,
+  base64Bytes,
+  dataUrlFacts,
+  type TextKind,
+  type Visit,
+  type Visitor,
+} from "@turnkeep/core/format-kit";
+import { base64Facts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import { type AnyItem, partsOf, typeOf } from "./any-item.ts";
 import {

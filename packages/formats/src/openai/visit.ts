@@ -2,12 +2,13 @@ import type { Piece } from "@turnkeep/core";
 import {
   asText,
   type CallShape,
+  dataUrlFacts,
   type ResultShape,
   type Visit,
   type Visitor,
   withMember,
 } from "@turnkeep/core/format-kit";
-import { base64Facts, dataUrlFacts, imageFacts } from "../media.ts";
+import { base64Facts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
 import type { ChatAssistantMessage, ChatFunctionMessage, ChatMessage, ChatToolMessage } from "./messages.ts";
 import { type AnyChatPart, type AnyToolCall, callName, callsOf, legacyId } from "./parts.ts";

@@ -1,5 +1,12 @@
 import type { Piece } from "@turnkeep/core";
-import { asText, type CallShape, isObject, type ResultShape, type Visitor } from "@turnkeep/core/format-kit";
+import {
+  asText,
+  base64Bytes,
+  type CallShape,
+  isObject,
+  type ResultShape,
+  type Visitor,
+} from "@turnkeep/core/format-kit";
 import type { Block } from "./dict.ts";
 
 /** Where a block stands. `calling`: in an answer whose calls stand in `tool_calls` too. */
@@ -123,5 +130,5 @@ function mediaTypeOf({ mimeType, mime_type = mimeType, media_type = mime_type }:
 function bytesOf(data: unknown): { bytes: number | undefined; data?: string | Uint8Array } {
   if (data instanceof Uint8Array) return { bytes: data.byteLength, data };
   if (typeof data !== "string") return { bytes: undefined };
-  return { bytes: Math.floor((data.replace(/[\s=]+/g, "").length * 3) / 4), data };
+  return { bytes: base64Bytes(data), data };
 }

@@ -1,5 +1,5 @@
 import type { Piece } from "@turnkeep/core";
-import { isObject } from "@turnkeep/core/format-kit";
+import { base64Bytes, isObject } from "@turnkeep/core/format-kit";
 import type { AnyItem } from "./items.ts";
 
 /** Of an image, a file, a sound or a screenshot, in a message or in what a tool put out. */
@@ -35,7 +35,7 @@ function dataFacts(data: unknown): DataFacts {
   const base64 = encoded ?? data;
   return {
     type: type || undefined,
-    bytes: Math.floor((base64.replace(/[\s=]/g, "").length * 3) / 4),
+    bytes: base64Bytes(base64),
     data: base64,
   };
 }

@@ -1,4 +1,5 @@
 import type { Piece } from "@turnkeep/core";
+import { base64Bytes } from "@turnkeep/core/format-kit";
 
 /** A content part of any type, known or not; its members are what the application gave. */
 export interface AnyPart {
@@ -21,7 +22,7 @@ export function mediaPiece(part: AnyPart, of: "content" | "tool-result"): Piece 
   return {
     type: "media",
     mediaType: typeof mimeType === "string" ? mimeType : urlType || topType(part.type),
-    bytes: data === undefined ? undefined : Math.floor((data.replace(/[\s=]/g, "").length * 3) / 4),
+    bytes: data === undefined ? undefined : base64Bytes(data),
     ...(data === undefined ? {} : { data }),
     ...(typeof detail === "string" ? { detail } : {}),
     of,
