@@ -153,6 +153,16 @@ describe("what stays", () => {
     expect(order(...messages)).toEqual(messages);
   });
 
+  test("results of one tool do not move to and fro where another's call shares their id", () => {
+    const call = (toolName: string) => ({ type: "tool-call" as const, toolCallId: "a", toolName, input: {} });
+    const messages = [
+      assistant([call("t"), call("u")]),
+      toolResult("a", "u", "first"),
+      toolResult("a", "u", "second"),
+    ];
+    expect(order(...messages)).toEqual(messages);
+  });
+
   test("nothing is lost, doubled or changed, and doing it again changes nothing", () => {
     const shuffled = conversation.chain((messages) =>
       fc.shuffledSubarray(messages, { minLength: messages.length }),

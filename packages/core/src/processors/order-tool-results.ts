@@ -1,5 +1,5 @@
 import { checkList, joinedWhere } from "../format/join-neighbours.ts";
-import type { MessageFormat, ToolCallRef } from "../message-format.ts";
+import type { MessageFormat } from "../message-format.ts";
 import { elsewhere } from "../option-checks.ts";
 import { type Fields, takeMembers } from "../option-fields.ts";
 import { CallsById } from "../steps/pairing.ts";
@@ -39,7 +39,7 @@ export function orderToolResults<M>(messages: readonly M[], options: OrderOption
   checkList("orderToolResults", messages, options);
   const { format } = takeMembers("orderToolResults' second argument", fields, options);
   const ordered: M[] = [];
-  let calls: ToolCallRef[] = [];
+  let calls: string[] = [];
   let answers: M[] = [];
   const endAnswers = (): void => {
     if (answers.length === 0) return;
@@ -55,7 +55,7 @@ export function orderToolResults<M>(messages: readonly M[], options: OrderOption
     endAnswers();
     // In some formats a user's message holds the results beside what the user says.
     if (format.role(message) === "user" && format.toolResults(message).length > 0) calls = [];
-    for (const call of format.toolCalls(message)) calls.push(call);
+    for (const { id } of format.toolCalls(message)) calls.push(id);
     ordered.push(message);
   }
   endAnswers();
@@ -63,7 +63,7 @@ export function orderToolResults<M>(messages: readonly M[], options: OrderOption
 }
 
 function inOrderOf<M>(
-  calls: readonly ToolCallRef[],
+  calls: readonly string[],
   answers: readonly M[],
   format: MessageFormat<M>,
 ): readonly M[] {
@@ -92,14 +92,14 @@ function isResult<M>(one: { readonly message: M; readonly place: number | undefi
 
 /** For each message the places of the calls that its results answer; those that answer none go last. */
 function placesOf<M>(
-  calls: readonly ToolCallRef[],
+  callIds: readonly string[],
   answers: readonly M[],
   format: MessageFormat<M>,
 ): number[][] {
   const places = new CallsById<number>();
-  places.askTogether(calls.map(({ id, name }, place) => [id, place, name]));
+  places.askTogether(callIds.map((callId, place) => [callId, place]));
   return answers.map((answer) =>
-    format.toolResults(answer).map(({ id, name }) => places.answer(id, name) ?? calls.length),
+    format.toolResults(answer).map(({ id }) => places.answer(id) ?? callIds.length),
   );
 }
 

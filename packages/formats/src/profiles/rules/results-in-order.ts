@@ -1,4 +1,4 @@
-import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
+import type { MessageFormat } from "@turnkeep/core";
 import { CallsById, orderToolResults } from "@turnkeep/core/processors";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
@@ -16,24 +16,24 @@ export const resultsInOrder: RuleKind<ResultsInOrder> = {
 /** The messages with results that stand behind the result of a later call of the same answer. */
 function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   /** The calls of the answer, and of those directly before it, in their order. */
-  let calls: ToolCallRef[] = [];
+  let callIds: string[] = [];
   /** Their positions, since the first result came. */
   let positions: CallsById<number> | undefined;
   let furthest = -1;
   return messages.flatMap((message, index) => {
     if (format.role(message) !== "tool") {
       const saidBeside = format.role(message) === "user" && format.toolResults(message).length > 0;
-      if (furthest >= 0 || saidBeside) calls = [];
+      if (furthest >= 0 || saidBeside) callIds = [];
       furthest = -1;
-      for (const call of format.toolCalls(message)) calls.push(call);
+      for (const { id } of format.toolCalls(message)) callIds.push(id);
       positions = undefined;
       return [];
     }
     const furthestBefore = furthest;
     let isBehind = false;
-    for (const { id, name } of format.toolResults(message)) {
-      positions ??= positionsOf(calls);
-      const position = positions.take(id, name) ?? furthestBefore;
+    for (const { id } of format.toolResults(message)) {
+      positions ??= positionsOf(callIds);
+      const position = positions.take(id) ?? furthestBefore;
       isBehind ||= position < furthest;
       furthest = Math.max(furthest, position);
     }
@@ -41,8 +41,8 @@ function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): Findin
   });
 }
 
-function positionsOf(calls: readonly ToolCallRef[]): CallsById<number> {
+function positionsOf(callIds: readonly string[]): CallsById<number> {
   const positions = new CallsById<number>();
-  positions.askTogether(calls.map(({ id, name }, position) => [id, position, name]));
+  positions.askTogether(callIds.map((id, position) => [id, position]));
   return positions;
 }
