@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from "vitest";
 import { blocksOfMarkdown } from "../src/documents/code-blocks.mjs";
 import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
-import { inProject, packed } from "./in-project.ts";
+import { inProject } from "./in-project.ts";
 
 const documentsOfDocs = readdirSync(join(root, "docs"))
   .filter((file) => file.endsWith(".md"))
@@ -21,21 +21,6 @@ const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${fo
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
 
-describe("what a user installs", () => {
-  it.each([
-    { packages: ["@turnkeep/core"] },
-    { packages: ["@turnkeep/core", "@turnkeep/assistant"] },
-    { packages: ["@turnkeep/core", "@turnkeep/store-postgres", "pg"] },
-  ])("$packages brings nothing else, and its types hold by themselves", async ({ packages }) => {
-    await inProject(packages, async (project) => {
-      const ours = packages.filter((name) => packed.has(name));
-      const code = ours.map((name) => `console.log(Object.keys(await import("${name}")).length > 0);\n`);
-      const printed = await project.run(await project.compile(`export {};\n${code.join("")}`), {});
-      expect(printed).toBe("true\n".repeat(ours.length));
-    });
-  });
-});
-
 it("finds an example at the beginning of the README", () => {
   expect(documents[0]?.path).toBe("README.md");
   expect(documents[0]?.examples.length).toBeGreaterThan(0);
@@ -49,37 +34,37 @@ it.each(guides)("%s runs each of its code blocks", (path) => {
   expect(markdown).not.toMatch(/^\s*`{3,}(?!ts$|text$|$)/m);
 });
 
-/** The examples of a document by what is installed for them, so that it is installed once. */
-function byPackages(
-  examples: readonly Example[],
-): { lines: string; packages: readonly string[]; programs: Example[] }[] {
-  const groups = new Map<string, Example[]>();
+/** All examples by what is installed for them, so that it is installed once. */
+const byPackages = new Map<string, { readonly path: string; readonly example: Example }[]>();
+for (const { path, examples } of documents) {
   for (const example of examples) {
-    const key = example.packages.join(", ");
-    groups.set(key, [...(groups.get(key) ?? []), example]);
+    const key = [...example.packages].sort().join(", ");
+    byPackages.set(key, [...(byPackages.get(key) ?? []), { path, example }]);
   }
-  return [...groups.values()].map((programs) => ({
-    lines: programs.map(({ line }) => line).join(", "),
-    packages: programs[0]?.packages ?? [],
-    programs,
-  }));
 }
 
-describe.each(documents.filter(({ examples }) => examples.length > 0))("$path", ({ examples }) => {
-  it.each(byPackages(examples))(
-    "runs as printed: lines $lines, with $packages",
-    async ({ packages, programs }) => {
-      await inProject(packages, async (project) => {
-        for (const { line, code, output } of programs) {
-          const database = await createDatabase(inject("postgresUrl"));
-          try {
-            const printed = await project.run(await project.compile(code), { DATABASE_URL: database.url });
-            if (output !== undefined) expect(printed.trimEnd(), `line ${line}`).toBe(output.trimEnd());
-          } finally {
-            await database.drop();
-          }
+it("has an example of each thing that a user may begin with, so that nothing else comes with it", () => {
+  const begun = [
+    "@turnkeep/core",
+    "@turnkeep/assistant, @turnkeep/core",
+    "@turnkeep/core, @turnkeep/store-postgres, pg",
+  ];
+  expect([...byPackages.keys()]).toEqual(expect.arrayContaining(begun));
+});
+
+describe.each([...byPackages])("with %s, which brings nothing else", (packages, programs) => {
+  it(`runs as printed: ${programs.map(({ path, example: { line } }) => `${path}:${line}`).join(", ")}`, async () => {
+    await inProject(packages.split(", "), async (project) => {
+      for (const { path, example } of programs) {
+        const { line, code, output } = example;
+        const database = await createDatabase(inject("postgresUrl"));
+        try {
+          const printed = await project.run(await project.compile(code), { DATABASE_URL: database.url });
+          if (output !== undefined) expect(printed.trimEnd(), `${path}:${line}`).toBe(output.trimEnd());
+        } finally {
+          await database.drop();
         }
-      });
-    },
-  );
+      }
+    });
+  });
 });
