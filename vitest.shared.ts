@@ -19,7 +19,8 @@ export const shared: ViteUserConfig = defineConfig({
     exclude: [...configDefaults.exclude, ...longer],
     setupFiles: process.env.TURNKEEP_PROPERTY_RUNS ? [propertyRuns] : [],
     retry: 0,
-    // A file leaves nothing behind, and to load a driver, or core and fast-check, is most of what many take: once for all.
+    // A file leaves nothing behind, and to load a driver, or core and fast-check, is most of what many take: once for all. A
+    // package of which a file mocks a module says otherwise.
     isolate: false,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",

@@ -2,6 +2,7 @@ import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
 const config: ViteUserConfig = mergeConfig(shared, {
-  test: { globalSetup: ["@turnkeep/servers/vitest-dynamo"] },
+  // Some files put another driver in its place, for themselves alone.
+  test: { isolate: true, globalSetup: ["@turnkeep/servers/vitest-dynamo"] },
 });
 export default config;

@@ -1,3 +1,6 @@
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-export default shared;
+// A file puts others in place of the vocabularies, for itself alone.
+const config: ViteUserConfig = mergeConfig(shared, { test: { isolate: true } });
+export default config;

@@ -147,7 +147,7 @@ describe("turnkeep replay", () => {
 
   it("removes its temporary folder when it is stopped, and takes the second process along", async () => {
     const temporary = testFolder();
-    const file = testFile([toolConversation("a", 60)]);
+    const file = testFile([toolConversation("a", 24)]);
     const stopped = start(["replay", file], { TMPDIR: temporary });
     const out = await stopped.shown("goes on at turn");
     const second = Number(/A second process \((\d+)\)/.exec(out)?.[1]);

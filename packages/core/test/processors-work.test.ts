@@ -91,7 +91,7 @@ const growMemory: Grow = (processors, asking) => {
   };
 };
 
-const turns = 12;
+const turns = 6;
 
 describe.each([
   ["a list", growList],
@@ -194,10 +194,10 @@ describe.each([
     await growTo(10);
     const few = await functionCalls(() => growTo(20));
     // What is not counted need not come message by message.
-    for (; turns < 75; turns++) await grow(richTurn(turns));
-    const many = await functionCalls(() => growTo(85));
-    expect(list.length).toBeGreaterThan(1_100);
-    expect(few).toBeGreaterThan(list.length / 15);
+    for (; turns < 45; turns++) await grow(richTurn(turns));
+    const many = await functionCalls(() => growTo(55));
+    expect(list.length).toBeGreaterThan(700);
+    expect(few).toBeGreaterThan(list.length / 10);
     expect(many).toBeLessThan(1.1 * few);
   });
 });

@@ -237,7 +237,7 @@ async function compare(alone: World, together: World): Promise<void> {
   }
 }
 
-const runs = { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) };
+const runs = { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 30) };
 
 describe("a transaction of any changes", () => {
   test.each(policies)("%s: is what they come to one by one, in one update, or nothing", async (_, policy) => {

@@ -107,7 +107,7 @@ describe("windows of steps and turns", () => {
           await checkView(memory, window, account.live, systemFirst ?? true);
         }
       }),
-      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 400) },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 150) },
     );
   });
 
@@ -174,7 +174,7 @@ describe("windows of steps and turns", () => {
           }
         },
       ),
-      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 200) },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 150) },
     );
   });
 
@@ -203,7 +203,7 @@ describe("windows of steps and turns", () => {
           expect(await memory.messages()).toEqual(whole);
         },
       ),
-      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 200) },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 150) },
     );
   });
 });

@@ -7,7 +7,7 @@ const contradicts = "an update that contradicts what is stored is refused";
 const postgres = { package: "store-postgres", test: "conformance-postgres.test.ts" };
 const redis = { package: "store-redis", test: "test/conformance.test.ts" };
 const mongo = { package: "store-mongo", test: "test/conformance.test.ts" };
-const dynamo = { package: "store-dynamo", test: "test/conformance.test.ts" };
+const dynamo = { package: "store-dynamo", test: "test/conformance" };
 const sqlite = { package: "store-sqlite", test: "test/conformance.test.ts" };
 const keyValue = { package: "conformance", test: "core-stores.test.ts" };
 

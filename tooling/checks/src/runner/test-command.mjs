@@ -27,6 +27,9 @@ export async function testCommand(print) {
   const bin = join(root, "node_modules", ".bin");
   const turbo = ["--continue", "--concurrency=100%", "--output-logs=errors-only"];
   const needs = ["install"];
+  const packages = workspacePackages().filter(({ manifest }) => manifest.scripts?.test?.startsWith("vitest"));
+  /** @param {{ readonly folder: string }} one */
+  const isStore = ({ folder }) => folder.startsWith("packages/store-");
   /** @type {import("./steps.mjs").Step[]} */
   const steps = [
     installStep(env),
@@ -35,10 +38,16 @@ export async function testCommand(print) {
       needs,
       run: () => execute(join(bin, "turbo"), ["run", "build", ...turbo], { cwd: root, env }),
     },
-    { name: "types", needs, run: () => execute("pnpm", ["run", "check", ...turbo], { cwd: root, env }) },
+    {
+      name: "types",
+      needs,
+      shared: true,
+      run: () => execute("pnpm", ["run", "check", ...turbo], { cwd: root, env }),
+    },
     {
       name: "lint",
       needs,
+      shared: true,
       run: () =>
         execute(join(bin, "biome"), ["check", "--error-on-warnings", "--diagnostic-level=warn", "."], {
           cwd: root,
@@ -48,35 +57,34 @@ export async function testCommand(print) {
     {
       name: "structure",
       needs,
+      shared: true,
       run: () => execute(process.execPath, ["tooling/structure.mjs"], { cwd: root, env }),
     },
     {
       name: "published packages",
       needs: [...needs, "build"],
-      // First of those that share the cores: at the end it would run alone, for two minutes.
+      // Before the tests of single packages: at the end it would run alone, for two minutes.
       shared: true,
       run: () =>
         runVitest(join(root, "tooling/checks"), { env, onCounts, config: "vitest.published.config.ts" }),
     },
-    ...workspacePackages()
-      .filter(({ manifest }) => manifest.scripts?.test?.startsWith("vitest"))
-      .map(
-        ({ name, folder }) =>
-          /** @type {const} */ ({
-            name: `tests of ${name}`,
-            needs,
-            shared: true,
-            run: () =>
-              runVitest(join(root, folder), {
-                env,
-                onCounts,
-                onReport: (report) => {
-                  if (folder.startsWith("packages/store-"))
-                    conformance.push(...conformanceRows(name, report));
-                },
-              }),
-          }),
-      ),
+    // The stores first: theirs take longest, and wait most.
+    ...[...packages.filter(isStore), ...packages.filter((one) => !isStore(one))].map(
+      (one) =>
+        /** @type {const} */ ({
+          name: `tests of ${one.name}`,
+          needs,
+          shared: true,
+          run: () =>
+            runVitest(join(root, one.folder), {
+              env,
+              onCounts,
+              onReport: (report) => {
+                if (isStore(one)) conformance.push(...conformanceRows(one.name, report));
+              },
+            }),
+        }),
+    ),
   ];
   if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
   print("Turnkeep: everything that must hold\n");

@@ -1,0 +1,3 @@
+import { describeGroups, ofMany } from "./conformance.ts";
+
+describeGroups((group) => ofMany.includes(group));
