@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import {
+  assistant,
   type ChatMemories,
   type ChatMemory,
   type ChatMemoryStore,
@@ -236,6 +237,25 @@ test.each<[string, (memories: ChatMemories<ModelMessage>) => Promise<unknown>]>(
   await use(createChatMemories({ store, window: { maxMessages: 1 } }));
   expect(await inner.getMessages("m")).toMatchObject({ version: null });
 });
+
+test.each(["rewind", "remove"] as const)(
+  "a %s that finds in history what was live when it was read is made again on what is there now",
+  async (call) => {
+    const [store, window] = [inMemoryStore(), { maxMessages: 4, unit: "turn", overflow: "keep" }] as const;
+    const [one, other] = [1, 2].map(() => createChatMemory({ id: "m", store, window })) as [
+      ChatMemory<ModelMessage>,
+      ChatMemory<ModelMessage>,
+    ];
+    const [asked = "", result = ""] = await other.add(
+      ...[toolCall("a", "t", {}), toolResult("a", "t", "done"), assistant("There.")],
+    );
+    await one.compact({ through: asked, replacement: user("A call was made.") });
+    await other[call](result);
+    const there = await createChatMemory({ id: "m", store, window }).entries();
+    expect(await other.entries()).toEqual(there);
+    expect(await one.entries()).toEqual(there);
+  },
+);
 
 describe("an id of the caller's own", () => {
   test("added by two at once stands once, and all else that both added stands beside it", async () => {

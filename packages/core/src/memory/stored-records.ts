@@ -1,8 +1,9 @@
-import type { HistoryQuery, MessageState } from "../store-contract.ts";
+import { conflictError } from "../errors.ts";
+import type { HistoryPage, HistoryQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Reading } from "./attempt.ts";
 import { following } from "./history.ts";
-import { matching, outcomesIn, type StoredRecord, withOutcomes } from "./outcomes.ts";
+import { matching, type Outcomes, outcomesIn, type StoredRecord, withOutcomes } from "./outcomes.ts";
 
 /**
  * The message with that id, if it is in one of these states. Errors: `INVALID_OPTION` for anything but an id, such as a
@@ -28,8 +29,8 @@ export async function findRecords<M>(
   reading: Reading<M>,
   states?: MessageState[],
 ): Promise<StoredRecord[]> {
-  const { loaded, settings, call } = reading;
-  const { store, memoryId } = settings;
+  const { loaded, settings } = reading;
+  const { store } = settings;
   if (!store.capabilities.history) return [];
   const outcomes = outcomesIn(reading.draft);
   const wanted = new Set(ids);
@@ -37,7 +38,7 @@ export async function findRecords<M>(
   if (loaded.version === null) return records;
   for (let start = 0; start < ids.length; start += mostIds) {
     const query = { ids: ids.slice(start, start + mostIds), states, limit: 1000 };
-    const page = await store.getHistory(memoryId, query, { signal: call.signal });
+    const page = await readPage(query, reading, outcomes);
     records.push(...page.messages.filter(({ seq }) => !outcomes.has(seq)));
   }
   return records;
@@ -51,11 +52,10 @@ export async function scanRecords<M>(
   reading: Reading<M>,
   done: (page: readonly StoredRecord[]) => boolean,
 ): Promise<void> {
-  const { store, memoryId } = reading.settings;
-  if (!store.capabilities.history) return;
+  if (!reading.settings.store.capabilities.history) return;
   const outcomes = outcomesIn(reading.draft);
   for (let next = query; ; ) {
-    const page = await store.getHistory(memoryId, next, { signal: reading.call.signal });
+    const page = await readPage(next, reading, outcomes);
     if (done(withOutcomes(page, outcomes, next)) || !page.hasMore) return;
     next = following(next, page.messages.at(-1)?.seq);
   }
@@ -69,4 +69,21 @@ export async function allRecords<M>(query: HistoryQuery, reading: Reading<M>): P
     return false;
   });
   return records;
+}
+
+/**
+ * One page. Errors: `VERSION_CONFLICT` if what is live for the change has left meanwhile: it would be in two places, and
+ * the change is made again on what is there now.
+ */
+async function readPage<M>(
+  query: HistoryQuery,
+  { loaded, settings, call, draft }: Reading<M>,
+  outcomes: Outcomes,
+): Promise<HistoryPage> {
+  const { store, memoryId } = settings;
+  const page = await store.getHistory(memoryId, query, { signal: call.signal });
+  const hasLeft = ({ seq, state }: StoredRecord): boolean =>
+    state !== "live" && !outcomes.has(seq) && draft?.live.holds(seq) === true;
+  if (page.messages.some(hasLeft)) throw conflictError(memoryId, loaded.version);
+  return page;
 }

@@ -51,6 +51,11 @@ export class StepList<M> {
     return step;
   }
 
+  /** Whether a message with that `seq` is live. */
+  holds(seq: number): boolean {
+    return this.#stepOf.has(seq);
+  }
+
   /** Whether a live message makes such a call. */
   hasCall(callId: string): boolean {
     return this.#links.caller(callId) !== undefined;
