@@ -259,6 +259,12 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /tooling\/servers is not in tsconfig\.json/,
   ],
   [
+    "packagesAreChecked",
+    "a mock of a module in a package whose tests share modules",
+    write("packages/core/test/mocked.test.ts", `vi.${"mock"}("../src/one.ts", () => ({}));`),
+    /packages\/core mocks modules in its tests, and its vitest\.config\.ts does not say isolate: true/,
+  ],
+  [
     "publicPackagesAreComplete",
     "no README",
     (tree) => {

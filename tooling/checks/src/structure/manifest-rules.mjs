@@ -78,7 +78,8 @@ function complaintsOf(packages, check) {
 
 /**
  * Every package of the workspace has tests, and its types are checked: by the program of the top, or by a script of
- * its own. Without either it would be passed over in silence.
+ * its own. Without either it would be passed over in silence. So would a file's mock of a module that others have loaded
+ * before, where files share modules.
  *
  * @type {import("./tree.mjs").Rule}
  */
@@ -99,7 +100,20 @@ export function packagesAreChecked(tree) {
       inOneProgram(folder) || scripts?.check?.startsWith("tsc"),
       `${folder} is not in tsconfig.json, and its package.json has no script "check" that begins with tsc.`,
     ],
+    [
+      !mocksModules(tree, folder) || tree.read(`${folder}/vitest.config.ts`).includes("isolate: true"),
+      `${folder} mocks modules in its tests, and its vitest.config.ts does not say isolate: true.`,
+    ],
   ]);
+}
+
+/**
+ * @param {import("./tree.mjs").Tree} tree
+ * @param {string} folder
+ */
+function mocksModules(tree, folder) {
+  const tests = tree.files.filter((file) => file.startsWith(`${folder}/test/`) && file.endsWith(".ts"));
+  return tests.some((file) => /\bvi\.(?:mock|doMock)\(/.test(tree.read(file)));
 }
 
 /**
