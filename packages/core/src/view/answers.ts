@@ -15,7 +15,8 @@ interface Answer<M> {
 }
 
 /**
- * What stands behind each group of a step's calls: the results that answer them, and the responses to its requests. Each is looked at a few times, however many groups there are and whatever ids they share.
+ * What stands behind each group of a step's calls: the results that answer them, and the responses to its requests. Each is
+ * looked at a few times, however many groups there are and whatever ids they share.
  */
 export class Answers<M> {
   /** By the group's place, then by the message's, which of its results are shown. */
