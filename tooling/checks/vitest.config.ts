@@ -1,3 +1,10 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-export default shared;
+/** Where work is counted the engine's settings are changed, which other files would feel, and modules are loaded anew. */
+const config: ViteUserConfig = defineConfig({
+  ...shared,
+  test: { ...shared.test, isolate: true },
+});
+
+export default config;

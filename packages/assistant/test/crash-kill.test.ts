@@ -54,8 +54,8 @@ async function killedAt(task: Omit<ChildTask, "folder">): Promise<boolean> {
   }
 }
 
-/** A turn is killed at every fifth place in the usual run, and at each in `npm run thorough`. */
-const stride = process.env.TURNKEEP_THOROUGH ? 1 : 5;
+/** A turn is killed at every eighth place in the usual run, and at each in `npm run thorough`. */
+const stride = process.env.TURNKEEP_THOROUGH ? 1 : 8;
 
 /** How often a turn was killed, that is once for every `stride` places where it can be. */
 async function deathsOf(task: Omit<ChildTask, "folder" | "dieAt">): Promise<number> {

@@ -4,7 +4,6 @@ import { pathToFileURL } from "node:url";
 import { createDatabase, newerNode } from "@turnkeep/servers";
 import { describe, expect, inject, it } from "vitest";
 import { replay } from "../src/index.ts";
-import { openPlace } from "../src/places/place.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
 import { inProcess } from "./in-process.ts";
 import { type Ended, type Started, startProgram } from "./process.ts";
@@ -148,7 +147,8 @@ describe("turnkeep replay", () => {
   it("removes its temporary folder when it is stopped, and takes the second process along", async () => {
     const temporary = testFolder();
     const file = testFile([toolConversation("a", 24)]);
-    const stopped = start(["replay", file], { TMPDIR: temporary });
+    const env = { TMPDIR: temporary, NODE_NO_WARNINGS: "1" };
+    const stopped = startProgram([command, "replay", file], env, newerNode());
     const out = await stopped.shown("goes on at turn");
     const second = Number(/A second process \((\d+)\)/.exec(out)?.[1]);
     expect(isRunning(second)).toBe(true);
@@ -226,13 +226,6 @@ describe("turnkeep replay", () => {
     expect({ status, out }).toEqual({ status: 2, out: "" });
     expect(err).toMatch(/^turnkeep: store is no folder and no address .*\n$/);
     expect(err).not.toContain("hidden-word");
-  });
-
-  it("makes a folder within folders that are not there yet", async () => {
-    const store = join(testFolder(), "new", "deeper");
-    const place = await openPlace(store, "write");
-    await place.close();
-    expect(readdirSync(store)).toContain("PG_VERSION");
   });
 
   it("says that a server does not answer, and the driver's own words in a line of their own", async () => {

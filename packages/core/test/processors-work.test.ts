@@ -91,7 +91,7 @@ const growMemory: Grow = (processors, asking) => {
   };
 };
 
-const turns = 6;
+const turns = 4;
 
 describe.each([
   ["a list", growList],
@@ -191,12 +191,12 @@ describe.each([
     const growTo = async (count: number): Promise<void> => {
       for (; turns < count; turns++) for (const message of richTurn(turns)) await grow([message]);
     };
-    await growTo(10);
-    const few = await functionCalls(() => growTo(20));
+    await growTo(8);
+    const few = await functionCalls(() => growTo(14));
     // What is not counted need not come message by message.
-    for (; turns < 45; turns++) await grow(richTurn(turns));
-    const many = await functionCalls(() => growTo(55));
-    expect(list.length).toBeGreaterThan(700);
+    for (; turns < 34; turns++) await grow(richTurn(turns));
+    const many = await functionCalls(() => growTo(40));
+    expect(list.length).toBeGreaterThan(500);
     expect(few).toBeGreaterThan(list.length / 10);
     expect(many).toBeLessThan(1.1 * few);
   });

@@ -74,7 +74,7 @@ describe("a store with a folder", patience, () => {
   });
 
   test("has it alone among processes, and takes it over from one that was killed, with all that it kept", async () => {
-    const folder = emptyFolder();
+    const folder = database();
     const server = startServer(program, { folder, adds: 200 });
     await server.printed(/^open$/);
     const late = startServer(program, { folder, adds: 1 });
