@@ -54,7 +54,8 @@ export function toUIMessageStream(
   events: AsyncIterable<AssistantEvent>,
   { messageId, onError = () => "An error occurred." }: AssistantStreamOptions = {},
 ): ReadableStream<UIMessageChunk> {
-  const chunks = chunksOf(events, messageId, onError);
+  const iterator = events[Symbol.asyncIterator]();
+  const chunks = chunksOf(iterator, messageId, onError);
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await chunks.next();
@@ -62,20 +63,22 @@ export function toUIMessageStream(
       else controller.enqueue(value);
     },
     async cancel() {
+      // First: while the generator waits for an event, its own `return` reaches the turn only after that.
+      await iterator.return?.();
       await chunks.return(undefined);
     },
   });
 }
 
 async function* chunksOf(
-  events: AsyncIterable<AssistantEvent>,
+  iterator: AsyncIterator<AssistantEvent>,
   messageId: string | undefined,
   onError: (error: unknown) => string,
 ): AsyncGenerator<UIMessageChunk, void> {
   yield { type: "start", ...(messageId !== undefined && { messageId }) };
   const step = new Step();
   try {
-    for await (const event of events) yield* step.chunksOf(event);
+    for await (const event of { [Symbol.asyncIterator]: () => iterator }) yield* step.chunksOf(event);
   } catch (error) {
     yield { type: "error", errorText: onError(error) };
   }

@@ -20,7 +20,7 @@ import { about, updateChat } from "./chat-handler/about.ts";
 import { type Answering, answer, type Run, type Running } from "./chat-handler/answer.ts";
 import { follow } from "./chat-handler/follow.ts";
 import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
-import { checkExists } from "./chat-handler/places.ts";
+import { anchorOf, checkExists } from "./chat-handler/places.ts";
 import { type ChatFiles, checkPost, type Posted, readChange, readPosted } from "./chat-handler/posted.ts";
 import { Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
@@ -189,11 +189,11 @@ class Handler {
     this.#answering = {
       tools: agent?.tools ?? tools,
       run: agent === undefined ? (run) => this.#runModel(run) : (run) => runAgent(agent, run),
-      onAnswer: async (memory, asked, answer) => {
+      onAnswer: async (memory, { asked, anchor, message }) => {
         if (title === undefined) return;
         // One that goes on once its calls were decided on is in what was asked already, as it was then.
-        const before = asked.messages.filter(({ id }) => id !== answer.id);
-        await giveTitle(memory, () => title([...before, answer]));
+        const before = asked.messages.filter(({ id }) => id !== message.id);
+        await giveTitle(memory, anchor, () => title([...before, message]));
       },
       onError,
       waitUntil,
@@ -248,11 +248,18 @@ class Handler {
     const { tools } = this.#answering;
     if (message.role === "assistant") {
       await decidedOf(memory, message, tools);
-      return answer(memory, request, () => decide(memory, message, tools), this.#answering);
+      return answer(
+        memory,
+        request,
+        { mustExist: true, take: () => decide(memory, message, tools) },
+        this.#answering,
+      );
     }
     // The answer to what is asked differently, or again, is wanted no more. One that is over is nobody's to stop.
     if (await checkQuestion(memory, message, seen, parentId)) await memory.requestStop();
-    return answer(memory, request, () => ask(memory, message, seen, parentId), this.#answering);
+    const mustExist = await anchorOf(memory);
+    const take = () => ask(memory, message, seen, parentId);
+    return answer(memory, request, { mustExist, take }, this.#answering);
   }
 
   #runModel({ messages, abortSignal }: Run): Running {

@@ -123,11 +123,11 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   readonly #options: ChatTransportOptions;
   /** The newest message that is shown, by chat. */
   readonly #seen = new Map<string, string>();
-  /** The answer that was loaded while it was being made, by chat, until it is followed. */
-  readonly #loading = new Map<string, string>();
-  /** By which a request that follows another at once is known. */
-  #requests = 0;
-  #stopping: Promise<unknown> = Promise.resolve();
+  /** The answer of which the page may have a part alone, by chat: loaded while it was being made, or cut off. */
+  readonly #partial = new Map<string, string>();
+  /** By which a request that follows another at once is known, by chat. */
+  readonly #requests = new Map<string, object>();
+  readonly #stopping = new Map<string, Promise<unknown>>();
 
   constructor({ seen, ...options }: ChatTransportOptions) {
     super({
@@ -139,8 +139,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
         return { body: { ...body, id, message, trigger, seen: body?.seen ?? this.#seen.get(id) ?? seen } };
       },
       prepareReconnectToStreamRequest: ({ id, api }) => {
-        const shown = this.#loading.get(id);
-        this.#loading.delete(id);
+        const shown = this.#partial.get(id);
         const path = api + pathOf(id, "stream");
         return shown === undefined ? {} : { api: `${path}?shown=${encodeURIComponent(shown)}` };
       },
@@ -149,15 +148,23 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   override async sendMessages(options: SendOptions<M>): Promise<Chunks> {
-    this.#requests++;
+    const request = this.#begin(options);
     // Else it could end the answer to this message.
-    await this.#stopping;
-    return this.#followed(options, () => super.sendMessages(options));
+    await this.#stopping.get(options.chatId);
+    return this.#followed(options, request, () => super.sendMessages(options));
   }
 
   override async reconnectToStream(options: ReconnectOptions<M>): Promise<Chunks | null> {
-    this.#requests++;
-    return this.#followed(options, () => super.reconnectToStream(options));
+    const request = this.#begin(options);
+    const chunks = await this.#followed(options, request, () => super.reconnectToStream(options));
+    if (chunks === null) this.#partial.delete(options.chatId);
+    return chunks;
+  }
+
+  #begin({ chatId }: Followed): object {
+    const request = {};
+    this.#requests.set(chatId, request);
+    return request;
   }
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
@@ -180,8 +187,8 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   #noteNewest(chatId: string, newest: M | undefined): void {
     if (newest === undefined) return;
     this.#seen.set(chatId, newest.id);
-    if (isBeingMade(newest)) this.#loading.set(chatId, newest.id);
-    else this.#loading.delete(chatId);
+    if (isBeingMade(newest)) this.#partial.set(chatId, newest.id);
+    else this.#partial.delete(chatId);
   }
 
   async tree(chatId: string) {
@@ -222,21 +229,28 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
   async #followed<C extends Chunks | null>(
     { chatId, abortSignal }: Followed,
+    request: object,
     send: () => Promise<C>,
   ): Promise<C> {
-    const request = this.#requests;
     const onAbort = (): void => {
-      this.#stopping = Promise.resolve()
-        .then(() => (request === this.#requests ? this.stop(chatId) : undefined))
+      const stopping = Promise.resolve()
+        .then(() => (request === this.#requests.get(chatId) ? this.stop(chatId) : undefined))
         .catch(() => undefined);
+      this.#stopping.set(chatId, stopping);
     };
     abortSignal?.addEventListener("abort", onAbort, { once: true });
     const noted = new TransformStream<UIMessageChunk, UIMessageChunk>({
       transform: (chunk, controller) => {
-        if (chunk.type === "start" && chunk.messageId !== undefined) this.#seen.set(chatId, chunk.messageId);
+        if (chunk.type === "start" && chunk.messageId !== undefined) {
+          this.#seen.set(chatId, chunk.messageId);
+          this.#partial.set(chatId, chunk.messageId);
+        }
         controller.enqueue(chunk);
       },
-      flush: () => abortSignal?.removeEventListener("abort", onAbort),
+      flush: () => {
+        abortSignal?.removeEventListener("abort", onAbort);
+        this.#partial.delete(chatId);
+      },
     });
     const chunks = await send();
     return (chunks?.pipeThrough(noted) ?? null) as C;

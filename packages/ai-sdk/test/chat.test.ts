@@ -8,7 +8,7 @@ import {
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { gate } from "@turnkeep/store-tests/gate";
 import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, tool, type UIMessage } from "ai";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { chatTransport, type TurnkeepChatTransport } from "../src/client.ts";
 import { type ChatHandlerOptions, type ChatMessage, type ChatPage, chatHandler } from "../src/index.ts";
@@ -304,6 +304,33 @@ test("an answer that is deleted while it is being made ends at once, and the nex
   expect(await storedLines(memories)).toEqual(["user: Pay.", "user: Wait.", "assistant: Yes?"]);
   expect(failures).toEqual([]);
 });
+
+test.each(["deleted", "deleted and begun anew"])(
+  "a question that waits for its turn in a chat that is %s meanwhile is 404, and is not in what is there then",
+  async (how) => {
+    const { server, prompts, failures } = world(says("Yes?"));
+    const { memories, tab, transport } = server();
+    const chat = tab();
+    await chat.sendMessage({ text: "Hello." });
+    const memory = memories.get("chat-1", { owner: "ann" });
+    const turnOver = gate();
+    const turn = memory.turn(() => turnOver.opened);
+    const begun = vi.spyOn(memory, "turn");
+    const waits = chat.sendMessage({ text: "Pay." });
+    await until(async () => begun.mock.calls.length > 0);
+    // By another process.
+    const other = server().memories.get("chat-1", { owner: "ann" });
+    await other.clear();
+    if (how !== "deleted")
+      await other.add({ id: "q", role: "user", parts: [{ type: "text", text: "New." }] });
+    turnOver.open();
+    await Promise.all([turn, waits]);
+    expect(chat.error).toMatchObject({ statusCode: 404 });
+    expect(await storedLines(memories)).toEqual(how === "deleted" ? [] : ["user: New."]);
+    expect((await transport().list()).chats).toHaveLength(how === "deleted" ? 0 : 1);
+    expect([prompts.length, failures]).toEqual([1, []]);
+  },
+);
 
 /** A model whose answer has two parts, the second when it may. */
 function slowly(before: string, after: string) {

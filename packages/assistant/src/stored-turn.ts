@@ -6,7 +6,7 @@ import {
   isTurnkeepError,
   type MessageFormat,
 } from "@turnkeep/core";
-import { CallsById } from "@turnkeep/core/processors";
+import { type AskedCall, CallsById } from "@turnkeep/core/processors";
 import { throwIfAborted } from "./abort.ts";
 import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 import { conflict } from "./turn-errors.ts";
@@ -254,8 +254,8 @@ function takeResults<M>(
 ): void {
   const readable = new CallsById<ToolResult>();
   readable.askTogether((messages.toolResults?.(message) ?? []).map((result) => [result.toolCallId, result]));
-  for (const { id } of format.toolResults(message)) {
-    const answered = calls.take(id);
+  for (const { id, name } of format.toolResults(message)) {
+    const answered = calls.take(id, name);
     if (answered === undefined) continue;
     const { step, place } = answered;
     const { id: toolCallId, name: toolName } = step.calls[place] as ToolCall;
@@ -279,17 +279,21 @@ class TurnCalls<M> {
       .toolCalls(step.message)
       .filter(({ providerExecuted }) => providerExecuted !== true);
     this.#calls.askTogether(
-      step.calls.flatMap((call, place): [string, CallInStep<M>][] => {
+      step.calls.flatMap((call, place): AskedCall<CallInStep<M>>[] => {
         const id = reported[place]?.id ?? call.id;
-        return [call.id, ...(id === call.id ? [] : [id])].map((callId) => [callId, { step, place }]);
+        return [call.id, ...(id === call.id ? [] : [id])].map((callId) => [
+          callId,
+          { step, place },
+          call.name,
+        ]);
       }),
     );
   }
 
   /** The call that a result answers, unless it was answered under its other id. */
-  take(id: string): CallInStep<M> | undefined {
+  take(id: string, toolName: string | undefined): CallInStep<M> | undefined {
     for (;;) {
-      const call = this.#calls.take(id);
+      const call = this.#calls.take(id, toolName);
       if (call === undefined || call.step.results[call.place] === undefined) return call;
     }
   }

@@ -101,7 +101,7 @@ export interface ChatMemories<M> {
   list(query?: MemoryListQuery): Promise<MemoryListPage>;
   /**
    * Copies memory and history, up to and including `at`, into a new memory with the same message ids and owner.
-   * Superseded messages are not copied. Errors: `ID_CONFLICT` if `to` exists, `INVALID_OPTION` if `from` or `at` does
+   * Superseded messages are not copied. Errors: `ID_CONFLICT` if `to` exists, `NOT_FOUND` if `from` or `at` does
    * not, `OWNER_MISMATCH` if `from` is not the owner's, or `to` is to be somebody else's, `CORRUPT_RECORD` and
    * `UNSUPPORTED_VERSION` if what is stored beside the source's messages cannot be read.
    */
@@ -120,7 +120,8 @@ export interface ChatMemories<M> {
    * Gives memories another owner, such as those of a guest who signs in, and returns which. Their messages stay as they
    * are; calls on behalf of the owner before are `OWNER_MISMATCH` from then on. Each memory changes at once; repeat the
    * call after an error: of the `ids`, those that are the new owner's already are among the answer. Errors:
-   * `OWNER_MISMATCH` for an id that is somebody else's; without `ids`, `UNSUPPORTED` if the store lists none.
+   * `OWNER_MISMATCH` for an id that is somebody else's; without `ids`, `UNSUPPORTED` if the store lists none, and, once all
+   * others are assigned, `CORRUPT_RECORD` or `UNSUPPORTED_VERSION` of the first that cannot be read.
    *
    * @example
    * ```ts
@@ -135,7 +136,8 @@ export interface ChatMemories<M> {
   /**
    * Removes old messages from the histories of memories that live on, and returns which: what has left the view, and
    * what was edited or regenerated. The view stays as it is. Each step (a page, a thousand messages) may take `timeoutMs`.
-   * Errors: `INVALID_OPTION`; `UNSUPPORTED` if the store lists none or keeps no history.
+   * Errors: `INVALID_OPTION`; `UNSUPPORTED` if the store lists none or keeps no history; once all others are pruned,
+   * `CORRUPT_RECORD` or `UNSUPPORTED_VERSION` of the first memory that cannot be read.
    *
    * @example
    * ```ts

@@ -75,6 +75,12 @@ export interface TurnOptions extends MemoryCallOptions {
    * does not reach the store, loses its turn. Below some seconds, a pause of the process or the network is enough. Default 30,000.
    */
   readonly leaseMs?: number | undefined;
+  /**
+   * With `true`, only a memory that exists once the turn may begin; with an {@link Anchor}, only while what it holds on to is
+   * there. Else `NOT_FOUND`, and nothing is written: whoever deleted the conversation meanwhile deleted what waited in it, too.
+   * Default `false`: the memory begins anew.
+   */
+  readonly mustExist?: boolean | Anchor | undefined;
 }
 
 /** What a provider counted for a request. */

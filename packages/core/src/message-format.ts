@@ -167,10 +167,11 @@ export interface MessageFormat<M> {
   resultsFirst?(message: M): M;
   /**
    * A copy in which each result that says that its tool failed, and nothing else, gets the text `failed`; with `silent`,
-   * every other result that says nothing gets that one, and so does each blank text that stands in a result. Results of
-   * calls that the provider ran itself stay; the message itself if nothing changed. Used by provider profiles.
+   * every other result that says nothing gets that one. Each blank text among the parts of a result becomes `failed`, or else
+   * `blank` (by default `silent`), if that is given. Results of calls that the provider ran itself stay; the message itself if
+   * nothing changed. Used by provider profiles.
    */
-  withResultText?(message: M, failed: string, silent?: string): M;
+  withResultText?(message: M, failed: string, silent?: string, blank?: string): M;
   /**
    * Only for formats where a model is shown file names: a copy with each document's name replaced by what `rename`
    * returns; the message itself if nothing changed. Images, audio and videos keep theirs. Used by provider profiles.

@@ -34,7 +34,8 @@ type Contents = LlmRequest["contents"];
 
 /**
  * A plugin for a runner over a `TurnkeepSessionService`: before each model call of any of its agents, the request's contents
- * are made of the events that the session's memory shows: its window, through its processors. ADK itself makes contents of
+ * are made of the events that the session's memory shows: its window, the question that is being answered whatever that keeps,
+ * through its processors. ADK itself makes contents of
  * them, so what an agent sees of others stays ADK's; then every call has a result, and the list is one that the `profile`
  * accepts. What tools and other plugins have added to the request, or changed in it, stays.
  *
@@ -82,13 +83,24 @@ export class TurnkeepPlugin extends BasePlugin {
     }
     const { appName, userId, id: sessionId, events } = context.session;
     const { abortSignal: signal } = context;
-    const kept = await this.#sessions.memory({ appName, userId, sessionId }).messages({ signal });
+    const pinned = events.findLast(isQuestion)?.id;
+    const kept = await this.#sessions
+      .memory({ appName, userId, sessionId })
+      .messages({ pinned: pinned === undefined ? [] : [pinned], signal });
     const all = await contentsOf(context, events);
     const contents = exchanged(llmRequest.contents, all, await contentsOf(context, kept));
     const shown = await viewOf(contents, { format: geminiFormat, profile: this.#profile, signal });
     // What a view holds is frozen, and models write into theirs.
     llmRequest.contents = structuredClone(shown) as Contents;
   }
+}
+
+/** Whether a user has said something, rather than answered a call of the model's. */
+function isQuestion({ author, content }: Event): boolean {
+  return (
+    author === "user" &&
+    content?.parts?.some(({ functionResponse }) => functionResponse === undefined) === true
+  );
 }
 
 /** What ADK makes of these events for the agent that runs. */

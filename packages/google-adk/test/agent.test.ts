@@ -59,6 +59,19 @@ describe("what the model is shown", () => {
     expect(await recorded()).toHaveLength(10);
   });
 
+  it("holds the question, however many calls follow it", async () => {
+    const model = new ScriptedLlm(calling("one"), calling("one"), calling("one"), [{ text: "Done." }]);
+    const { ask } = worldOf(agentOf(model, toolOf("one")), { window: { maxMessages: 4 }, profile: gemini });
+    await ask("Do it.");
+    const step = ["model: [one]", done("one")];
+    expect(model.prompts()).toEqual([
+      ["user: Do it."],
+      ["user: Do it.", ...step],
+      ["user: Do it.", ...step],
+      ["user: Do it.", ...step],
+    ]);
+  });
+
   it("has a result for a call that a crash has cut off", async () => {
     const model = new ScriptedLlm([{ text: "Once more, then." }]);
     const { ask, service } = worldOf(agentOf(model));

@@ -73,7 +73,7 @@ export async function readMemory(
     if (head === undefined) return { lost: new Map() };
     // A page of history may be of no version; a snapshot has to be.
     const isSnapshot = query === allLive;
-    if (isSnapshot && head.version !== version) tries = 1;
+    if (head.version !== version) tries = 1;
     version = head.version;
     const life = new Life(table, memoryId, head.life);
     const [data, page] = await Promise.all([

@@ -116,7 +116,8 @@ async function carryOut(
   const refusal = isOver ? undefined : await table.write(actions);
   if (isOver || refusal !== undefined) {
     // What may be in place after all is left to a sweep.
-    if (staged.length > 0 && refusal?.isOpen !== true) await discard(life, work);
+    // So is what cannot be removed now: the update is refused all the same.
+    if (staged.length > 0 && refusal?.isOpen !== true) await discard(life, work).catch(() => {});
     const [ofHead, ...others] = refusal?.codes ?? [];
     const isHeadAsExpected = ofHead === "None" && others.includes("ConditionalCheckFailed");
     return isHeadAsExpected ? { is: "outdated" } : { is: "refused", refusal };

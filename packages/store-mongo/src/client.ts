@@ -54,6 +54,8 @@ type CollectionNames = Pick<NormalOptions, "database" | "prefix">;
 /** Does no I/O. */
 export function connect(place: MongoConnection, names: CollectionNames): StoreConnection<Run> {
   const links = new Set<Link>();
+  /** Those that are being closed. */
+  const leaving = new Set<Promise<void>>();
   let current: Link | undefined;
 
   function newLink(): Link {
@@ -79,8 +81,14 @@ export function connect(place: MongoConnection, names: CollectionNames): StoreCo
   function leave(link: Link): void {
     if (link !== current || place.client !== undefined) return;
     current = undefined;
-    const closed = (): unknown => links.delete(link);
-    link.close().then(closed, closed);
+    const closed = link
+      .close()
+      .catch(() => {})
+      .then(() => {
+        links.delete(link);
+        leaving.delete(closed);
+      });
+    leaving.add(closed);
   }
 
   return {
@@ -100,7 +108,7 @@ export function connect(place: MongoConnection, names: CollectionNames): StoreCo
     async close() {
       // A method may go on with a newer one.
       for (const { calls } of links) await calls.settled();
-      await current?.close();
+      await Promise.all([...leaving, current?.close()]);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { laterVersionError } from "@turnkeep/core/store-kit";
 import type { Calls } from "./client.ts";
+import type { Whole } from "./records.ts";
 import { storeName } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
 
@@ -98,8 +99,8 @@ export async function migrate(
 ): Promise<void> {
   const applied = async (): Promise<number> => {
     const text = `select coalesce(max(number), 0) as number from ${migrations}`;
-    const [row] = await run<{ number: number }>({ text, values: [] });
-    return row?.number ?? 0;
+    const [row] = await run<{ number: Whole }>({ text, values: [] });
+    return Number(row?.number ?? 0);
   };
   const ddl = (text: string): Statement<never> => ({ text, values: [] });
   await run(

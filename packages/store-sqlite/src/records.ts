@@ -8,11 +8,14 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 
+/** A whole number, as the client that the store was given reads them. */
+export type Whole = number | bigint | string;
+
 /** `payload` is the memory's data. */
 interface HeadRow {
   readonly seq: null;
   readonly version: string;
-  readonly next: number;
+  readonly next: Whole;
   readonly owner: string | null;
   readonly head: string | null;
   readonly payload: string | null;
@@ -20,9 +23,9 @@ interface HeadRow {
 
 /** `payload` is null: it is live, and somebody else has removed its row. */
 interface MessageRow {
-  readonly seq: number;
+  readonly seq: Whole;
   readonly id: string;
-  readonly created: number;
+  readonly created: Whole;
   readonly payload: string | null;
   readonly meta: string | null;
 }
@@ -37,7 +40,7 @@ export type HistoryRow = MessageRow & { readonly state: MessageState };
 export type LookRow = Pick<HeadRow, "version" | "next"> &
   (
     | { readonly state: null }
-    | { readonly seq: number; readonly id: string | null; readonly state: MessageState }
+    | { readonly seq: Whole; readonly id: string | null; readonly state: MessageState }
   );
 
 /** A memory in a listing. */
@@ -45,7 +48,7 @@ export interface ListRow {
   readonly position: string;
   readonly id: string;
   readonly owner: string | null;
-  readonly updated: number;
+  readonly updated: Whole;
   readonly data: string | null;
 }
 
@@ -59,8 +62,8 @@ export function snapshotOf(
 ): MemorySnapshot | undefined {
   const head = rows.find((row) => row.seq === null);
   if (head === undefined) return undefined;
-  const { version, next: nextSeq, owner, head: text, payload: data } = head;
-  const stored = { version, nextSeq, owner, head: text, data };
+  const { version, next, owner, head: text, payload: data } = head;
+  const stored = { version, nextSeq: Number(next), owner, head: text, data };
   if (version === known) return memorySnapshot(stored, undefined);
   const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
   // An index yields them in this order, but the statement does not promise it.
@@ -76,7 +79,8 @@ export function pageOf(rows: readonly HistoryRow[], limit: number): HistoryPage 
   };
 }
 
-function messageOf({ seq, id, created: createdAt, payload, meta }: MessageRow): StoredMessage {
+function messageOf({ id, payload, meta, ...row }: MessageRow): StoredMessage {
+  const [seq, createdAt] = [Number(row.seq), Number(row.created)];
   if (payload === null) return unreadableMessage(seq);
   return meta === null ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
@@ -90,11 +94,11 @@ export function storedOf(rows: readonly LookRow[]): {
   const named = rows.flatMap((row) =>
     row.state === null
       ? []
-      : [{ seq: row.seq, state: row.state, id: row.id ?? unreadableMessage(row.seq).id }],
+      : [{ seq: Number(row.seq), state: row.state, id: row.id ?? unreadableMessage(Number(row.seq)).id }],
   );
-  return { version: head?.version ?? null, stored: storedRows(head?.next ?? 1, named) };
+  return { version: head?.version ?? null, stored: storedRows(Number(head?.next ?? 1), named) };
 }
 
 export function listedOf({ position, id, owner, updated, data }: ListRow): ListedMemory {
-  return { memoryId: id, owner: owner ?? undefined, updatedAt: updated, data, position };
+  return { memoryId: id, owner: owner ?? undefined, updatedAt: Number(updated), data, position };
 }

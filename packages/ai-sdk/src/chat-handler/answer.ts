@@ -1,4 +1,4 @@
-import type { ChatMemory } from "@turnkeep/core";
+import type { Anchor, ChatMemory } from "@turnkeep/core";
 import { onAbort } from "@turnkeep/core/store-kit";
 import {
   convertToModelMessages,
@@ -33,9 +33,23 @@ export interface Answering {
   readonly run: (run: Run) => Running | PromiseLike<Running>;
   readonly tools: ToolSet | undefined;
   /** Called once an answer is stored and its turn is over. */
-  readonly onAnswer: (memory: Memory, asked: Asked, answer: UIMessage) => Promise<void>;
+  readonly onAnswer: (memory: Memory, answered: Answered) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly waitUntil: ((work: Promise<unknown>) => void) | undefined;
+}
+
+/** An answer that is stored. */
+export interface Answered {
+  readonly asked: Asked;
+  /** What it belongs to: the chat, and the question in it. */
+  readonly anchor: Anchor;
+  readonly message: UIMessage;
+}
+
+/** What the user did, taken in by `take` once it is the turn of the request, if what must exist then does. */
+export interface Taking {
+  readonly mustExist: boolean | Anchor;
+  readonly take: () => Promise<Asked>;
 }
 
 type Memory = ChatMemory<UIMessage>;
@@ -44,13 +58,13 @@ type Memory = ChatMemory<UIMessage>;
 export const leaseMs = 10_000;
 
 /**
- * Answers within a turn, which goes on to its end whether or not somebody still listens. `take` takes in what the user did,
- * once it is the turn of this request; what it throws is thrown here, and what goes wrong later is reported.
+ * Answers within a turn, which goes on to its end whether or not somebody still listens. What `take` throws is thrown here,
+ * and what goes wrong later is reported.
  */
 export async function answer(
   memory: Memory,
   request: Request,
-  take: () => Promise<Asked>,
+  { mustExist, take }: Taking,
   answering: Answering,
 ): Promise<Response> {
   // Who has gone need not wait for the turn any more; an answer that has begun goes on.
@@ -66,14 +80,15 @@ export async function answer(
         stopFollowing();
         await settle(memory);
         const asked = await take();
+        const anchor = await memory.anchor(asked.questionId);
         const { shown, kept } = await stream(memory, asked, signal, answering);
         resolve(createUIMessageStreamResponse({ stream: shown }));
         report = answering.onError;
-        return { asked, message: await kept };
+        return { asked, anchor, message: await kept };
       },
-      { leaseMs, signal: waiting.signal },
+      { leaseMs, mustExist, signal: waiting.signal },
     )
-    .then(({ asked, message }) => answering.onAnswer(memory, asked, message))
+    .then((answered) => answering.onAnswer(memory, answered))
     .catch((error: unknown) => report(error))
     .finally(stopFollowing);
   answering.waitUntil?.(work);

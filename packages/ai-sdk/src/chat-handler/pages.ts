@@ -98,13 +98,13 @@ export async function removeChat(memory: Memory): Promise<void> {
   await memory.clear();
 }
 
-/** Deletes one message; of an answer all that it holds, and ends it while it is being made. */
+/** Deletes one message, of an answer all that it holds. An answer that is being made ends with its question, and when it is deleted. */
 export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
   await checkExists(memory);
   const place = await placeOf(memory, messageId);
   const id = place?.id ?? (await memory.history({ ids: [messageId] })).messages[0]?.id;
   if (id === undefined) throw new Refusal(404, "No such message.");
-  if (place !== undefined && isStreaming(place.message)) await memory.requestStop();
+  if (place?.isLastQuestion && isStreaming(place.newest.message)) await memory.requestStop();
   await memory.remove(id);
 }
 

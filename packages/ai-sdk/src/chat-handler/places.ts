@@ -1,4 +1,10 @@
-import type { ChatMemory, HistoryMessage, MemoryHistoryQuery } from "@turnkeep/core";
+import {
+  type Anchor,
+  type ChatMemory,
+  type HistoryMessage,
+  isTurnkeepError,
+  type MemoryHistoryQuery,
+} from "@turnkeep/core";
 import type { UIMessage } from "ai";
 
 /** A memory, or a transaction of it with what that has changed so far. */
@@ -58,6 +64,14 @@ export function isSeen({ id, message }: HistoryMessage<UIMessage>, seen: string 
  */
 export async function checkExists(memory: ChatMemory<UIMessage>): Promise<void> {
   await memory.anchor();
+}
+
+/** What holds on to a chat; `false` for one that has not begun. */
+export async function anchorOf(memory: ChatMemory<UIMessage>): Promise<Anchor | false> {
+  return memory.anchor().catch((error: unknown) => {
+    if (!isTurnkeepError(error, "NOT_FOUND")) throw error;
+    return false;
+  });
 }
 
 /** The newest message. It is live: a window evicts from the front. */

@@ -24,6 +24,7 @@ const refusals: Partial<Record<TurnkeepErrorCode, Refusal>> = {
   NOT_FOUND: noSuchChat,
   OWNER_MISMATCH: noSuchChat,
   ID_CONFLICT: conflict,
+  TURN_LOST: conflict,
   VERSION_CONFLICT: conflict,
 };
 

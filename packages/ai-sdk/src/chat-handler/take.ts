@@ -15,6 +15,8 @@ export interface Asked {
   readonly answer: UIMessage;
   /** The answer's id in the memory. */
   readonly id: string;
+  /** That of the question; `undefined` where it was asked before, and its answer goes on. */
+  readonly questionId?: string | undefined;
 }
 
 /**
@@ -37,6 +39,8 @@ export async function checkQuestion(
 interface Found {
   /** Whether the id is taken, if by a version that was taken back. */
   readonly isKnown: boolean;
+  /** Its id in the memory, if it stands here. */
+  readonly id?: string;
   /** Whether it stands here as it is asked. */
   readonly stays: boolean;
   /** What is taken back, with all that follows it. */
@@ -68,7 +72,7 @@ function standingAt(place: Place, question: Question, seen: string | undefined):
   checkTakenBack(place, seen);
   const { id, message, behind, newest } = place;
   const stays = equalContent(message, { ...question, id: message.id });
-  return { stays, first: stays ? behind : id, newest: newest.message };
+  return { id, stays, first: stays ? behind : id, newest: newest.message };
 }
 
 /**
@@ -107,14 +111,14 @@ function askOnce(
       if (other !== undefined) transaction.restore(other.id);
       // Who puts a branch back has seen it.
       const newest = other === undefined ? seen : (await newestOf(transaction))?.id;
-      const { isKnown, stays, first } = await lookFor(transaction, question, newest, parentId);
+      const { isKnown, id, stays, first } = await lookFor(transaction, question, newest, parentId);
       if (first !== undefined) transaction.rewind(first);
       // `useChat` keeps the id of an edited message, under which the memory has the version before.
-      const id = isKnown ? crypto.randomUUID() : question.id;
-      if (!stays) transaction.add(entry<UIMessage>(question, { id }));
+      const added = entry<UIMessage>(question, { id: isKnown ? crypto.randomUUID() : question.id });
+      const [questionId] = stays ? [id] : transaction.add(added);
       const messages = await transaction.messages(); // A question that does not fit fails here, and nothing is written.
       transaction.add(entry(answer, { id: answer.id }));
-      return { messages, answer, id: answer.id };
+      return { messages, answer, id: answer.id, questionId };
     },
     // What is decided in it holds for the state at its beginning alone.
     { onConflict: "throw" },

@@ -52,7 +52,7 @@ export async function restoreVersion(memory: Memory, id: string, signal: AbortSi
         await settle(memory);
         await memory.restore(id);
       },
-      { leaseMs, signal },
+      { leaseMs, mustExist: true, signal },
     );
   } catch (error) {
     if (!isTurnkeepError(error, "NOT_FOUND") && !isTurnkeepError(error, "INVALID_OPTION")) throw error;

@@ -80,7 +80,8 @@ export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M
     renameTools: (message, rename) =>
       copy(message, new RenameTools(rename, own.role(message), runners(message))),
     renameDocuments: (message, rename) => copy(message, new RenameDocuments(rename)),
-    withResultText: (message, failed, silent) => copy(message, new WithResultText(failed, silent)),
+    withResultText: (message, failed, silent, blank = silent) =>
+      copy(message, new WithResultText(failed, silent, blank)),
     withoutEmptyText(message, which, keepSigned = false) {
       const left = visit(message, new WithoutEmptyText(which, keepSigned));
       return left === message || (left !== undefined && isThere(left, true)) ? left : undefined;

@@ -5,7 +5,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { ListPage, ListQuery } from "../store-contract.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
-import { eraseMemory } from "./erase.ts";
+import { eraseMemory, isUnreadable } from "./erase.ts";
 import { type Pruning, pruneOnce } from "./prune.ts";
 import { report } from "./report.ts";
 import { type Plan, Session } from "./session.ts";
@@ -53,17 +53,19 @@ export class AllMemories<M> {
   async prune(pruning: Pruning, owner: string | undefined, signal: Signal): Promise<Pruned> {
     if (!this.#settings.store.capabilities.history) throw unsupportedError("The store", "prune()");
     const memories: { memoryId: string; messageIds: string[] }[] = [];
-    for await (const memoryId of this.#listed(owner, signal)) {
-      const messageIds: string[] = [];
-      for (let hasMore = true; hasMore; ) {
-        const prune = () => this.#change(memoryId, owner, signal, pruneOnce(pruning));
-        const pruned = await unlessForeign(prune, nothing);
-        messageIds.push(...pruned.messageIds);
-        hasMore = pruned.hasMore;
+    return pastUnreadable(async (past) => {
+      for await (const memoryId of this.#listed(owner, signal)) {
+        const messageIds: string[] = [];
+        for (let hasMore = true; hasMore; ) {
+          const prune = () => this.#change(memoryId, owner, signal, pruneOnce(pruning));
+          const pruned = await past(() => unlessForeign(prune, nothing), nothing);
+          messageIds.push(...pruned.messageIds);
+          hasMore = pruned.hasMore;
+        }
+        if (messageIds.length > 0) memories.push({ memoryId, messageIds });
       }
-      if (messageIds.length > 0) memories.push({ memoryId, messageIds });
-    }
-    return { memories };
+      return { memories };
+    });
   }
 
   /**
@@ -76,14 +78,15 @@ export class AllMemories<M> {
     act: (memoryId: string) => Promise<boolean>,
   ): Promise<string[]> {
     const done = new Set<string>();
-    for (let before = -1; before < done.size; ) {
-      before = done.size;
-      for await (const memoryId of this.#listed(owner, signal)) {
-        if (done.has(memoryId)) continue;
-        if (await act(memoryId)) done.add(memoryId);
+    return pastUnreadable(async (past) => {
+      for (let before = -1; before < done.size; ) {
+        before = done.size;
+        for await (const memoryId of this.#listed(owner, signal)) {
+          if (!done.has(memoryId) && (await past(() => act(memoryId), false))) done.add(memoryId);
+        }
       }
-    }
-    return [...done];
+      return [...done];
+    });
   }
 
   /** The ids of the memories of an owner, or of all, page by page. */
@@ -163,6 +166,22 @@ async function unlessForeign<T>(act: () => Promise<T>, otherwise: T): Promise<T>
     if (isTurnkeepError(error, "OWNER_MISMATCH")) return otherwise;
     throw error;
   }
+}
+
+/** Runs what is done to many memories. One that cannot be read keeps it from no other, and is told at the end. */
+async function pastUnreadable<T>(
+  run: (past: <R>(act: () => Promise<R>, otherwise: R) => Promise<R>) => Promise<T>,
+): Promise<T> {
+  let first: unknown;
+  const done = await run((act, otherwise) =>
+    act().catch((error: unknown) => {
+      if (!isUnreadable(error)) throw error;
+      first ??= error;
+      return otherwise;
+    }),
+  );
+  if (first !== undefined) throw first;
+  return done;
 }
 
 /** What stands in a listing of it. Data that somebody damaged hide no other memory. */

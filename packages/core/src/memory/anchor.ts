@@ -52,7 +52,7 @@ export async function checkExists<M>(mustExist: MustExist, reading: Reading<M>):
   if (life !== loaded.life) throw missing(settings);
   if (messageId === undefined || loaded.live.byId.get(messageId)?.seq === seq) return;
   // Where no history is kept, nothing tells a message that was evicted from one that was taken back.
-  if (!settings.keepsHistory || !settings.store.capabilities.history) return;
+  if (!settings.keepsHistory) return;
   const kept = await findRecord(messageId, reading, ["live", "evicted"]);
   if (kept?.seq !== seq) throw missing(settings, messageId);
 }

@@ -76,12 +76,17 @@ export function takeRemoveRules(options: RemoveRules | undefined): RemoveRules &
 const turnFields = {
   busy: optional(oneOf("wait", "reject"), "wait"),
   leaseMs: optional(lease, 30_000),
+  mustExist: optional(mustExist, false),
   signal,
 } satisfies Fields<TurnOptions>;
 
 /** How a turn is taken and kept. */
 export function takeTurnOptions(
   options: TurnOptions | undefined,
-): TurnOptions & { readonly busy: "wait" | "reject"; readonly leaseMs: number } {
+): TurnOptions & {
+  readonly busy: "wait" | "reject";
+  readonly leaseMs: number;
+  readonly mustExist: MustExist;
+} {
   return takeOptions("turn's options", turnFields, options);
 }

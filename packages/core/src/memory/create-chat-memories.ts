@@ -158,10 +158,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const asked = "owner" in options ? (options as MemoryOwner) : undefined;
     const settings = { ...this.#settings, memoryId: from, owner: this.#ownerOf(from, asked) };
     const owner = this.#ownerOf(to, asked);
-    const limits = await resolveLimits(settings.window, to);
-    const source = await new Session(settings).run(signal, (call) =>
-      persist(call, () => readForkSource(settings, at, limits, call)),
-    );
+    const source = await new Session(settings).run(signal, async (call) => {
+      call.mayWait();
+      const limits = await resolveLimits(settings.window, to);
+      return persist(call, () => readForkSource(settings, at, limits, call));
+    });
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
         to,

@@ -1,8 +1,8 @@
 import type { Item } from "../steps/item.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import type { Gap } from "./head.ts";
 import type { StoredRecord } from "./outcomes.ts";
-import { scanRecords } from "./stored-records.ts";
+import { findRecords, scanRecords } from "./stored-records.ts";
 import { beginsBranch, gapAt, parentOf } from "./tree.ts";
 
 /** How many gaps are known. Of more, the oldest are forgotten: a head stays small. */
@@ -17,17 +17,21 @@ export async function deleteMessages<M>(
   draft.delete(messages);
   const firsts = messages.filter(beginsBranch);
   const forgotten = new Set(firsts.slice(0, -mostLost));
+  const gone = new Set(messages.map(({ seq }) => seq));
   for (const message of [...messages].sort((a, b) => a.seq - b.seq)) {
     const { seq } = message;
     const parent = parentOf(message, draft.lost);
     if (parent === seq - 1 || forgotten.has(message) || gapAt(seq, draft.lost) !== undefined) continue;
-    draft.lost = withGap(draft.lost, { from: seq, through: await lastGone(seq, attempt), parent });
+    draft.lost = withGap(draft.lost, { from: seq, through: await lastGone(seq, gone, attempt), parent });
   }
 }
 
 /** The last message behind this one, itself if there is none, up to which the rest of its branch is gone too. */
-async function lastGone<M>(seq: number, attempt: Attempt<M>): Promise<number> {
+async function lastGone<M>(first: number, gone: ReadonlySet<number>, attempt: Attempt<M>): Promise<number> {
   const { draft } = attempt;
+  let seq = first;
+  // A store would have to be asked for each of them.
+  while (gone.has(seq + 1)) seq++;
   let next = Math.min(draft.nextSeq, ...draft.lost.map(({ from }) => from).filter((from) => from > seq));
   await scanRecords({ after: seq, before: next, limit: 1 }, attempt, ([left]) => {
     next = left?.seq ?? next;
@@ -42,4 +46,17 @@ function withGap(lost: readonly Gap[], gap: Gap): Gap[] {
   const others = lost.filter((other) => other !== before);
   const whole = { ...gap, from: before?.from ?? gap.from };
   return [...others, whole].sort((a, b) => a.from - b.from).slice(-mostLost);
+}
+
+/** Those that are not there any more. */
+export async function goneOf<T extends { readonly id: string; readonly seq: number }, M>(
+  tried: readonly T[],
+  reading: Reading<M>,
+): Promise<T[]> {
+  const kept = await findRecords(
+    tried.map(({ id }) => id),
+    { ...reading, draft: undefined },
+  );
+  const seqs = new Set(kept.map(({ seq }) => seq));
+  return tried.filter(({ seq }) => !seqs.has(seq));
 }

@@ -1,5 +1,6 @@
 import { isTurnkeepError } from "../errors.ts";
 import type { MemorySettings } from "../memory-settings.ts";
+import { randomName } from "../message-id.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { awayBackOff, backOff, type Call, isRepeatable } from "./deadline.ts";
@@ -32,19 +33,19 @@ export async function eraseMemory<M>(
 ): Promise<void> {
   const { memoryId, store } = settings;
   const { signal } = call;
-  let tried: { readonly life: string | undefined } | undefined;
+  let tried: { readonly life: string | undefined; readonly expected: string | undefined } | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
       const snapshot = await readIfPossible(settings, call, options);
       signal.throwIfAborted();
-      if (snapshot?.version === null) return;
+      if (snapshot?.version === null) return await eraseRest(settings, call, tried?.expected);
       const { life, turn } = snapshot === undefined ? {} : headOf(snapshot);
       if (snapshot !== undefined && tried !== undefined && tried.life !== life) return;
       if (snapshot !== undefined) {
         checkOwned(settings, snapshot);
         options.turn?.check({ turn });
       }
-      tried = { life };
+      tried = { life, expected: snapshot?.version };
       await store.deleteMessages(memoryId, { signal, expected: snapshot?.version });
       return;
     } catch (error) {
@@ -54,6 +55,23 @@ export async function eraseMemory<M>(
       call.failure = error;
       await (isConflict ? backOff : awayBackOff)(attempt, signal);
     }
+  }
+}
+
+/**
+ * A store that deletes in several steps may have been stopped behind the first, by this call or an earlier one: what is left
+ * shows nowhere, and goes with the repeat. That names a version that nothing else has, so that it hits no memory.
+ */
+async function eraseRest<M>(
+  { memoryId, store }: MemorySettings<M>,
+  { signal }: Call,
+  expected = randomName(),
+): Promise<void> {
+  try {
+    await store.deleteMessages(memoryId, { signal, expected });
+  } catch (error) {
+    // Another one has begun.
+    if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
   }
 }
 
@@ -72,7 +90,7 @@ async function readIfPossible<M>(
 }
 
 /** Whether it says that a memory is there and cannot be read. */
-function isUnreadable(error: unknown): boolean {
+export function isUnreadable(error: unknown): boolean {
   return isTurnkeepError(error, "CORRUPT_RECORD") || isTurnkeepError(error, "UNSUPPORTED_VERSION");
 }
 

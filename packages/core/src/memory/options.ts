@@ -197,7 +197,7 @@ export function settingsOf<M>(
     profile,
     processors: [...processors],
     addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
-    keepsHistory: history,
+    keepsHistory: history && given.capabilities.history,
     timeoutMs,
     retry,
     ttlMs,

@@ -1,9 +1,8 @@
 import type { MessageState } from "../store-contract.ts";
-import type { Attempt } from "./attempt.ts";
-import { deleteMessages } from "./delete.ts";
+import { deleteMessages, goneOf } from "./delete.ts";
 import type { StoredRecord } from "./outcomes.ts";
 import type { Plan } from "./session.ts";
-import { findRecords, scanRecords } from "./stored-records.ts";
+import { scanRecords } from "./stored-records.ts";
 
 /** What has left a view: it alone can be pruned. */
 export type PrunedState = Exclude<MessageState, "live">;
@@ -42,14 +41,4 @@ export function pruneOnce<M>({
     tried = [...gone, ...pruned];
     return { messageIds: tried.map(({ id }) => id), hasMore: pruned.length === mostAtOnce && !dryRun };
   };
-}
-
-/** Those that are not there any more. */
-async function goneOf<M>(tried: readonly StoredRecord[], attempt: Attempt<M>): Promise<StoredRecord[]> {
-  const kept = await findRecords(
-    tried.map(({ id }) => id),
-    { ...attempt, draft: undefined },
-  );
-  const seqs = new Set(kept.map(({ seq }) => seq));
-  return tried.filter(({ seq }) => !seqs.has(seq));
 }

@@ -4,7 +4,7 @@ import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { HistoryQuery, MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
-import { deleteMessages } from "./delete.ts";
+import { deleteMessages, goneOf } from "./delete.ts";
 import type { StoredRecord } from "./outcomes.ts";
 import { findRecord, scanRecords } from "./stored-records.ts";
 import { Ancestry, leftBehind, nodeOf, parentOf } from "./tree.ts";
@@ -17,17 +17,19 @@ const pageSize = 200;
  * ids. Called again after a lost answer, it returns those that an earlier attempt has deleted.
  */
 export function removal<M>(messageId: string, only: boolean): (attempt: Attempt<M>) => Promise<string[]> {
-  let tried: string[] = [];
+  let tried: readonly Item<M>[] = [];
   return async (attempt) => {
-    const ids = await removeFrom(attempt, messageId, only);
-    // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
-    if (ids.length === 0 && attempt.call.isOpen) return tried;
-    tried = ids;
-    return ids;
+    const step = await removeFrom(attempt, messageId, only);
+    // The messages are gone because an earlier attempt, whose answer was lost, deleted them, or somebody else.
+    if (step.length === 0 && attempt.call.isOpen) return idsOf(await goneOf(tried, attempt));
+    tried = step;
+    return idsOf(step);
   };
 }
 
-async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boolean): Promise<string[]> {
+const idsOf = (messages: readonly { readonly id: string }[]): string[] => messages.map(({ id }) => id);
+
+async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boolean): Promise<Item<M>[]> {
   const { draft, settings } = attempt;
   const live = draft.live.byId.get(messageId);
   const kept = live === undefined ? await findRecord(messageId, attempt) : undefined;
@@ -37,7 +39,7 @@ async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boole
     kept?.state === "superseded" ? findSuperseded(attempt, target) : findStep(attempt, target, standing);
   const step = only ? [target] : await find();
   await deleteMessages(step, attempt);
-  return step.map((item) => item.id);
+  return step;
 }
 
 /** Where the rest of a step is looked for. */

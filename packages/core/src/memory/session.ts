@@ -126,9 +126,10 @@ export class Session<M> {
     if (snapshot.version !== known) checkOwned(this.#settings, snapshot);
   }
 
-  /** The memory as this instance last knew it; others may have changed it since. */
+  /** The memory as this instance last knew it; others may have changed it since. One that was not there is looked for. */
   lastKnown(call: Call): Loaded<M> | Promise<Loaded<M>> {
-    return this.#state ?? this.#reload(call);
+    const state = this.#state;
+    return state === undefined || state.version === null ? this.#reload(call) : state;
   }
 
   /** For a change, which goes on when the store is there again. */
@@ -152,6 +153,8 @@ export class Session<M> {
     const { memoryId, store, owner } = settings;
     const begun = settings.onEvent && performance.now();
     let open: TurnkeepError | undefined;
+    /** The change whose answer was lost. */
+    let inDoubt: Draft<M> | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
       const loaded = this.#state ?? (await this.#reload(call));
@@ -174,8 +177,10 @@ export class Session<M> {
       call.throwIfEnded();
       if (!draft.changed) {
         this.#state = loaded;
-        if (isFresh || (await this.#isCurrent(call, loaded))) return result;
-        continue;
+        if (!isFresh && !(await this.#isCurrent(call, loaded))) continue;
+        // Nothing is left to do: it was made.
+        if (inDoubt !== undefined) tellUpdate(settings, inDoubt, attempt, begun);
+        return result;
       }
       const beats = turn?.carry(draft);
       const update = draft.toUpdate(owner);
@@ -199,6 +204,7 @@ export class Session<M> {
         call.throwIfEnded();
         if (!conflict) {
           open = error as TurnkeepError;
+          inDoubt = draft;
           call.isOpen = true;
         }
         call.failure = open ?? (error as TurnkeepError);

@@ -5,6 +5,7 @@ import type { MemoryCallOptions, TurnOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import { randomName } from "../message-id.ts";
 import { wrongOption } from "../option-checks.ts";
+import { checkExists, type MustExist } from "./anchor.ts";
 import { takeSignal, takeTurnOptions } from "./call-options.ts";
 import { backOff, endedBy } from "./deadline.ts";
 import { HeldTurn } from "./held-turn.ts";
@@ -16,6 +17,12 @@ const lookEveryMs = 1000;
 
 /** The longest pause before somebody who waits looks again. */
 const mostWaitMs = 500;
+
+/** What a turn does about others, and depends on. */
+interface Rules {
+  readonly busy: "wait" | "reject";
+  readonly mustExist: MustExist;
+}
 
 /** What `turn` runs. */
 type Run<T> = (turn: { readonly signal: AbortSignal }) => T | Promise<T>;
@@ -45,13 +52,13 @@ export class Turns<M> {
 
   async run<T>(run: Run<T>, options: TurnOptions | undefined): Promise<T> {
     if (typeof run !== "function") throw wrongOption("turn's argument", run, "a function");
-    const { busy, leaseMs, signal } = takeTurnOptions(options);
+    const { leaseMs, signal, ...rules } = takeTurnOptions(options);
     const isNested = signal !== undefined && signal === this.#current?.signal;
     if (isNested || this.#isCalling)
       throw this.#busy("asks for another one, which would wait for it for ever");
-    const turn = await this.#alone(busy, signal, leaseMs);
+    const turn = await this.#alone(rules.busy, signal, leaseMs);
     try {
-      await this.#acquire(turn, busy, signal);
+      await this.#acquire(turn, rules, signal);
     } catch (error) {
       // It may have been taken all the same.
       if (!isTurnkeepError(error, "BUSY")) void this.#release(turn);
@@ -130,12 +137,19 @@ export class Turns<M> {
     }
   }
 
-  async #acquire(turn: HeldTurn, busy: "wait" | "reject", signal: AbortSignal | undefined): Promise<void> {
-    if (this.#settings.isOwn) return;
+  async #acquire(turn: HeldTurn, rules: Rules, signal: AbortSignal | undefined): Promise<void> {
+    const { busy, mustExist } = rules;
+    if (this.#settings.isOwn) {
+      if (mustExist !== false)
+        await this.#commit("run", signal, (reading) => checkExists(mustExist, reading));
+      return;
+    }
     for (let attempt = 1; ; attempt++) {
       this.#showLife(turn);
       let beats: (() => void) | undefined;
-      const other = await this.#commit("run", signal, ({ draft }) => {
+      const other = await this.#commit("run", signal, async (reading) => {
+        await checkExists(mustExist, reading);
+        const { draft } = reading;
         const lease = draft.turn;
         if (lease !== undefined && !this.#isFree(lease)) return lease;
         // Nothing of an earlier turn's, such as a request to end it.

@@ -29,7 +29,10 @@ export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<b
   if (found === undefined) return undefined;
   // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
   // the same seq and in the same millisecond.
-  return witnesses.every((item, index) => isSame(found[index], item, isWhole));
+  const isThere = witnesses.every((item, index) => isSame(found[index], item, isWhole));
+  // Of a message that was replaced once more nothing can be told, nor of what was said with it.
+  const isReplacedAgain = !isThere && !draft.adds && draft.saysAnew && draft.isSaidSince(now);
+  return isReplacedAgain ? undefined : isThere;
 }
 
 function isSame(found: Evidence | undefined, item: Evidence, isWhole: boolean): boolean {

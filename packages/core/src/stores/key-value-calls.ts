@@ -40,8 +40,11 @@ export function keyValueCalls<R extends {}>(
       throw wrongAnswer("get", "{ value, revision }, with a text as value, or undefined");
     },
 
-    set: (owner, value, revision) =>
-      run(() => options.compareAndSet(keyOf(owner), value, revision, call), signal),
+    async set(owner, value, revision) {
+      const written = await run(() => options.compareAndSet(keyOf(owner), value, revision, call), signal);
+      if (typeof written === "boolean") return written;
+      throw wrongAnswer("compareAndSet", "true or false: whether it wrote the value");
+    },
 
     async remove(owner, revision) {
       const removed = await run(() => options.delete(keyOf(owner), revision, call), signal);

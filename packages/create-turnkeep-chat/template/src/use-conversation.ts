@@ -57,11 +57,19 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
     onChange();
     if (status !== "ready") return;
     // What was edited or answered again has versions now.
-    void transport.history(chat.id).then(setPage, () => undefined);
+    void transport.history(chat.id).then(
+      (page) => {
+        if (chat.status !== "ready") return;
+        // If somebody has gone on meanwhile, the page shows that.
+        if (page.messages.at(-1)?.id !== chat.lastMessage?.id) return void reload();
+        setPage((shown) => ({ ...shown, versions: { ...shown.versions, ...page.versions } }));
+      },
+      () => undefined,
+    );
     // The title of a chat is made when its first answer is stored.
     const later = setTimeout(onChange, 1_000);
     return () => clearTimeout(later);
-  }, [chat, status, onChange]);
+  }, [chat, status, onChange, reload]);
 
   return {
     messages,

@@ -1,3 +1,4 @@
+import { type AskedCall, CallsById } from "@turnkeep/core/processors";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { dataUrl, exactType } from "../conversion/media.ts";
@@ -45,6 +46,7 @@ export function writeMessages(
       continue;
     }
     const said = parts.flatMap((sourced) => answers.write(sourced));
+    answers.askTogether();
     if (role !== "assistant") growing = undefined;
     if (said.length === 0) continue;
     if (growing?.isAnswered) {
@@ -61,8 +63,10 @@ export function writeMessages(
 /** What answers a call stands in its part, once: what has no call, or comes again, is lost. */
 class Answers {
   readonly #losses: Losses;
-  /** The parts of calls by their ids, the newest of each. */
-  readonly #calls = new Map<string, Part>();
+  /** The parts of calls. */
+  readonly #calls: CallsById<Part> = new CallsById();
+  /** Of the message that is being written. */
+  #asked: AskedCall<Part>[] = [];
   /** The same by the ids of their approvals. */
   readonly #requests = new Map<string, Part>();
 
@@ -75,7 +79,7 @@ class Answers {
     const { part } = sourced;
     if (part.type === "call") {
       const written = callPart(part);
-      this.#calls.set(part.id, written);
+      this.#asked.push([part.id, written, part.name]);
       return [written];
     }
     if (part.type !== "request" && part.type !== "result") return writePart(sourced, this.#losses);
@@ -83,15 +87,21 @@ class Answers {
     return [];
   }
 
+  /** The calls of a message, or those of it before a result. */
+  askTogether(): void {
+    this.#calls.askTogether(this.#asked.splice(0));
+  }
+
   take(sourced: SourcedPart): void {
+    this.askTogether();
     if (!this.#isTaken(sourced)) this.#losses.part(sourced);
   }
 
   #isTaken(sourced: SourcedPart): boolean {
     const { part } = sourced;
     if (part.type === "request") {
-      const call = this.#openCall(part.callId);
-      if (call === undefined || call.approval !== undefined) return false;
+      const call = this.#calls.callOf(part.callId);
+      if (call === undefined || isAnswered(call) || call.approval !== undefined) return false;
       const { reason, ...more } = part.more;
       const asked = reason === undefined ? {} : { requestReason: reason };
       call.approval = { ...more, ...asked, id: part.approvalId };
@@ -108,15 +118,10 @@ class Answers {
       call.state = "approval-responded";
       return true;
     }
-    const call = part.type === "result" ? this.#openCall(part.id) : undefined;
+    const call = part.type === "result" ? this.#calls.take(part.id, part.name) : undefined;
     if (call === undefined) return false;
     Object.assign(call, resultMembers(call, sourced as SourcedResult, this.#losses));
     return true;
-  }
-
-  #openCall(id: string): Part | undefined {
-    const call = this.#calls.get(id);
-    return call === undefined || isAnswered(call) ? undefined : call;
   }
 }
 

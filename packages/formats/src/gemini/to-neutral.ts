@@ -1,6 +1,6 @@
 import { isObject } from "@turnkeep/core/format-kit";
-import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
+import { MadeUpIds } from "../conversion/made-up-ids.ts";
 import { mediumOf, named, typed } from "../conversion/media.ts";
 import {
   type Medium,
@@ -27,38 +27,27 @@ import {
   spellings,
 } from "./parts.ts";
 
-/** The ids that stand for those of calls without one, by the name that pairs them with their responses. */
-type MadeUpIds = CallsById<string>;
-
 /** See `Conversion.read`. What a user says beside responses stands in a message behind them. */
 export function readContents(contents: readonly GeminiContent[], losses: Losses): NeutralMessage[] {
-  let ids: MadeUpIds = new CallsById();
+  const ids = new MadeUpIds();
   return contents.flatMap((content, index): NeutralMessage[] => {
     const source = { index, losses };
     losses.members(index, "message", content, ["role", "parts"]);
     const role = geminiFormat.role(content);
-    if (role === "assistant") ids = new CallsById();
-    const madeUp: [name: string, id: string][] = [];
-    const parts = partsOf(content).flatMap((part, at) => readPart(part, at, source, { ids, madeUp }));
-    ids.askTogether(madeUp);
+    ids.enter({ isAnswer: role === "assistant" });
+    const parts = partsOf(content).flatMap((part, at) => readPart(part, at, source, ids));
     return role === "system" || role === "assistant" ? [{ role, parts }] : answersAndSaid(parts);
   });
 }
 
-interface Pairing {
-  readonly ids: MadeUpIds;
-  /** Of the calls of this content. */
-  readonly madeUp: [name: string, id: string][];
-}
-
-function readPart(part: AnyPart, at: number, source: Source, pairing: Pairing): SourcedPart[] {
+function readPart(part: AnyPart, at: number, source: Source, ids: MadeUpIds): SourcedPart[] {
   const { index, losses } = source;
   const [kind, spelt] = dataOf(part) ?? [];
   if (kind === undefined || spelt === undefined) {
     losses.add(index, Object.keys(part).find((name) => !besideData.includes(name)) ?? "part");
     return [];
   }
-  const read = readData(part, kind, part[spelt], at, source, pairing);
+  const read = readData(part, kind, part[spelt], at, source, ids);
   if (read === undefined) {
     losses.add(index, kind);
     return [];
@@ -74,7 +63,7 @@ function readData(
   data: unknown,
   at: number,
   source: Source,
-  pairing: Pairing,
+  ids: MadeUpIds,
 ): NeutralPart | undefined {
   const options = signatureOf(part);
   switch (kind) {
@@ -86,9 +75,9 @@ function readData(
       return medium && { type: isThought(part) ? "reasoning-media" : "media", medium, ...options };
     }
     case "functionCall":
-      return { ...readCall(data as AnyPart, at, source, pairing), ...options };
+      return { ...readCall(data as AnyPart, at, source, ids), ...options };
     case "functionResponse":
-      return { ...readResult(data as AnyPart, at, source, pairing), ...options };
+      return { ...readResult(data as AnyPart, at, source, ids), ...options };
     default:
       return undefined;
   }
@@ -99,15 +88,15 @@ function signatureOf(part: AnyPart): WithOptions {
   return typeof thoughtSignature === "string" ? { options: { google: { thoughtSignature } } } : {};
 }
 
-function readCall(call: AnyPart, at: number, source: Source, { madeUp }: Pairing): NeutralPart {
+function readCall(call: AnyPart, at: number, source: Source, ids: MadeUpIds): NeutralPart {
   source.losses.members(source.index, "functionCall", call, ["id", "name", "args"]);
   const name = call.name as string;
   const id = givenId(call) ?? `call_${source.index}_${at}`;
-  if (givenId(call) === undefined) madeUp.push([name, id]);
+  if (givenId(call) === undefined) ids.ask(name, id);
   return { type: "call", id, name, input: call.args ?? {} };
 }
 
-function readResult(result: AnyPart, at: number, source: Source, { ids }: Pairing): NeutralPart {
+function readResult(result: AnyPart, at: number, source: Source, ids: MadeUpIds): NeutralPart {
   source.losses.members(source.index, "functionResponse", result, ["id", "name", "response", "parts"]);
   const name = result.name as string;
   const id = givenId(result) ?? ids.take(name) ?? `call_${source.index}_${at}`;

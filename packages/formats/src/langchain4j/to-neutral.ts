@@ -1,6 +1,6 @@
 import { isObject } from "@turnkeep/core/format-kit";
-import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
+import { MadeUpIds } from "../conversion/made-up-ids.ts";
 import { mediumOf, typed } from "../conversion/media.ts";
 import {
   type Medium,
@@ -13,15 +13,11 @@ import { inputOf, outputOf } from "../conversion/outputs.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { contentsOf, mediaKinds } from "./parts.ts";
 
-/** The ids that stand for those of calls without one, by the name that pairs them with their results. */
-type MadeUpIds = CallsById<string>;
-
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly LangChain4jMessage[], losses: Losses): NeutralMessage[] {
-  let ids: MadeUpIds = new CallsById();
+  const ids = new MadeUpIds();
   return messages.flatMap((message, index) => {
-    // Results answer the calls of the newest answer.
-    if (message.type === "AI") ids = new CallsById();
+    ids.enter({ isAnswer: message.type === "AI" });
     return readMessage(message, { index, losses }, ids);
   });
 }
@@ -72,17 +68,15 @@ function readAnswer(
   ids: MadeUpIds,
 ): SourcedPart[] {
   const { text, thinking, toolExecutionRequests = [] } = message;
-  const madeUp: [name: string, id: string][] = [];
   const calls = toolExecutionRequests.flatMap((call, at): SourcedPart[] => {
     if (call === null) return [];
     source.losses.members(source.index, "call", call, ["id", "name", "arguments"]);
     const { name = "" } = call;
     const id = call.id || `tool_${source.index}_${at}`;
-    if (!call.id) madeUp.push([name, id]);
+    if (!call.id) ids.ask(name, id);
     const input = inputOf(call.arguments ?? "");
     return [sourced(source, "call", { type: "call", id, name, input })];
   });
-  ids.askTogether(madeUp);
   return [
     ...(thinking ? [sourced(source, "thinking", { type: "reasoning", text: thinking })] : []),
     ...(text === undefined ? [] : [sourced(source, "text", { type: "text", text })]),

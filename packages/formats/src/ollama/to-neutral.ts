@@ -1,20 +1,16 @@
 import { toBase64 } from "@turnkeep/core/format-kit";
-import { CallsById } from "@turnkeep/core/processors";
 import type { Losses, Source } from "../conversion/losses.ts";
+import { MadeUpIds } from "../conversion/made-up-ids.ts";
 import { type NeutralMessage, type OutputPart, type SourcedPart, sourced } from "../conversion/neutral.ts";
 import { outputOf } from "../conversion/outputs.ts";
 import type { OllamaMessage } from "./messages.ts";
 import { callsOf, imagesOf, thoughtOf } from "./parts.ts";
 
-/** The ids that stand for those of calls without one, by the name that pairs them with their results. */
-type MadeUpIds = CallsById<string>;
-
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly OllamaMessage[], losses: Losses): NeutralMessage[] {
-  let ids: MadeUpIds = new CallsById();
+  const ids = new MadeUpIds();
   return messages.map((message, index) => {
-    // Results answer the calls of the newest answer.
-    if (message.role === "assistant") ids = new CallsById();
+    ids.enter({ isAnswer: message.role === "assistant" });
     const source = { index, losses };
     const known = ["role", "content", "images", ...(members[message.role] ?? [])];
     losses.members(index, "message", message, known);
@@ -45,18 +41,15 @@ function contentOf(message: OllamaMessage): OutputPart[] {
 }
 
 function readCalls(message: OllamaMessage, { index, losses }: Source, ids: MadeUpIds): SourcedPart[] {
-  const madeUp: [name: string, id: string][] = [];
-  const calls = callsOf(message).map((call, at) => {
+  return callsOf(message).map((call, at) => {
     losses.members(index, "tool_calls", call, ["id", "type", "function"]);
     losses.members(index, "tool_calls.function", call.function, ["index", "name", "arguments"]);
     const { name, arguments: input } = call.function;
     const given = typeof call.id === "string" && call.id !== "" ? call.id : undefined;
     const id = given ?? `tool_${index}_${at}`;
-    if (given === undefined) madeUp.push([name, id]);
+    if (given === undefined) ids.ask(name, id);
     return sourced({ index }, "tool_calls", { type: "call", id, name, input: input ?? {} });
   });
-  ids.askTogether(madeUp);
-  return calls;
 }
 
 function readResult(message: OllamaMessage, source: Source, ids: MadeUpIds): SourcedPart {

@@ -50,6 +50,7 @@ const blankOfAnthropic: ProviderRule = {
   which: "blank",
   source: "https://github.com/home-assistant/core/issues/175637",
 };
+/** A blank text among a result's parts: https://github.com/modelcontextprotocol/typescript-sdk/pull/2380 */
 const failedWithText: ProviderRule = {
   rule: "result-text",
   which: "failed",

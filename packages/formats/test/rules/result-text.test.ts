@@ -6,7 +6,28 @@ const of = (result: ModelMessage): ModelMessage[] => [user("a"), call, result];
 const text = (said: string): ModelMessage[] => of(toolResult("toolu_1", "search", said));
 const failed = (said: string): ModelMessage[] => of(toolResult("toolu_1", "search", said, { isError: true }));
 
+const parts = (...said: string[]): ModelMessage[] =>
+  of({
+    role: "tool",
+    content: [
+      {
+        type: "tool-result",
+        toolCallId: "toolu_1",
+        toolName: "search",
+        output: { type: "content", value: said.map((text) => ({ type: "text", text })) },
+      },
+    ],
+  });
+
 describeRule("result-text", [
+  {
+    breaks: "a blank text among the parts of a result",
+    messages: parts("found", ""),
+    index: 2,
+    refusedBy: ["anthropic", "bedrock", "strict"],
+    becomes: parts("found", "The tool said nothing."),
+  },
+
   {
     breaks: "a tool that failed and said nothing",
     messages: failed(""),

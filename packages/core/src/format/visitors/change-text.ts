@@ -87,13 +87,15 @@ export class WithoutEmptyText extends Visitor {
 export class WithResultText extends Visitor {
   readonly #failed: string;
   readonly #silent: string | undefined;
+  readonly #blank: string | undefined;
   /** What stands in for the blank texts of the result that is being told; nothing in one of the provider's own. */
   #standIn: string | undefined;
 
-  constructor(failed: string, silent: string | undefined) {
+  constructor(failed: string, silent: string | undefined, blank: string | undefined) {
     super();
     this.#failed = failed;
     this.#silent = silent;
+    this.#blank = blank;
   }
 
   override result<P extends object>(part: P): P {
@@ -103,9 +105,11 @@ export class WithResultText extends Visitor {
 
   override told<P extends object>(part: P, member: string, hasFailed: boolean): P {
     const value = (part as Readonly<Record<string, unknown>>)[member] ?? "";
-    const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
-    const text = hasFailed ? this.#failed : this.#silent;
-    if (this.#silent !== undefined) this.#standIn = text;
+    const isOfParts = Array.isArray(value) && value.length > 0;
+    const isEmpty = value === "" || (Array.isArray(value) && !isOfParts);
+    const otherwise = isOfParts ? this.#blank : this.#silent;
+    const text = hasFailed ? this.#failed : otherwise;
+    this.#standIn = text;
     return isEmpty && text !== undefined ? withMember(part, member, text) : part;
   }
 
