@@ -295,6 +295,21 @@ describe("a chat with an id that was used before", () => {
     expect(await ask()).toMatchObject({ text: "Second.", continued: true });
   });
 
+  test("gives a stored result to the call of its tool, where calls share an id", async () => {
+    const calls = calling(["c1", "again"], ["c1", "other"]);
+    const { memory, model } = await left(
+      [user("Go"), calls, toolResult("c1", "other", "stored")],
+      assistant("Done."),
+    );
+    const chat = createAssistant({ model, memory, tools: { ...tools, other: again } });
+    const { toolResults } = await chat.chat("Go", { id: "q-1" });
+    expect(toolResults.map(({ toolName, output }) => [toolName, output])).toEqual([
+      ["again", "done"],
+      ["other", "stored"],
+    ]);
+    expect(runs).toEqual(["c1"]);
+  });
+
   test("keeps the question when the answer cannot be made anew", async () => {
     const { memory, ask } = await left(
       [],

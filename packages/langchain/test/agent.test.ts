@@ -133,6 +133,18 @@ it("stores a question once that is sent again under its id", async () => {
   expect(await recorded(memories)).toEqual(["human: One?", "ai: Yes."]);
 });
 
+it("answers a question anew that is sent again under its id, with what its tools have done", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(calling("one"), new AIMessage("Yes."), new AIMessage("Yes again."));
+  const agent = agentOf(memories, { model, tools: [toolOf("one")] });
+  const ask = () =>
+    agent.invoke({ messages: [new HumanMessage({ content: "One?", id: "request-17" })] }, thread());
+  await ask();
+  await ask();
+  expect(prompts().at(-1)?.map(told)).toEqual(["human: One?", "ai: [one]", "tool: one done"]);
+  expect(await recorded(memories)).toEqual(["human: One?", "ai: [one]", "tool: one done", "ai: Yes again."]);
+});
+
 it("does not store again what a client hands over, though it has left the window", async () => {
   const memories = memoriesOf({ maxMessages: 2 });
   const { model } = modelOf(...["One.", "Two.", "Three."].map((text) => new AIMessage(text)));

@@ -1,6 +1,6 @@
-import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
 import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
-import { CallQueue } from "@turnkeep/core/store-kit";
+import { CallQueue, despiteConflicts } from "@turnkeep/core/store-kit";
 import { copyOf } from "../format/dict.ts";
 import { align, type Recorded, wordsOf } from "./alignment.ts";
 
@@ -71,6 +71,11 @@ export class Recorder {
     fresh: readonly BaseMessage[],
     isQuestion: boolean,
   ): Promise<void> {
+    const [question] = state;
+    if (isQuestion && question?.type === "human" && question.id !== undefined) {
+      this.#ids.set(question, await ask(memory, question));
+      return;
+    }
     const record = isQuestion ? [] : await newestOf(memory, state.length, fresh);
     const { known, added } = align(state, record, (message) => this.#ids.get(message));
     for (const message of fresh) {
@@ -81,6 +86,30 @@ export class Recorder {
     }
     await this.add(memory, state, ...added.filter((message) => !this.#ids.has(message)));
   }
+}
+
+/**
+ * Stores a question. One that is asked again is answered anew: the answer that has ended its turn is taken back, and what its
+ * tools have done stays.
+ */
+function ask(memory: Memory, question: BaseMessage): Promise<string | undefined> {
+  const ask = () =>
+    memory.transaction(
+      async (transaction) => {
+        const [id] = transaction.add(asEntry(question));
+        const entries = await transaction.entries();
+        const [asked, newest] = [entries.findLast(({ message }) => message.type === "human"), entries.at(-1)];
+        if (newest !== undefined && asked?.id === id && isWhole(newest.message))
+          transaction.rewind(newest.id);
+        return id;
+      },
+      { onConflict: "throw" },
+    );
+  return despiteConflicts(ask);
+}
+
+function isWhole(message: BaseMessage): boolean {
+  return AIMessage.isInstance(message) && (message.tool_calls ?? []).length === 0;
 }
 
 /** A question's id is the application's or the graph's own, so that one that is sent again is stored once. */
