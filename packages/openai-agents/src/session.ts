@@ -16,7 +16,7 @@ import {
 } from "@turnkeep/core";
 import { despiteConflicts, memoryOf, quoted, TurnkeepError } from "@turnkeep/core/store-kit";
 import { agentsFormat } from "./format.ts";
-import { isQuestion, marked, storedForm } from "./session/items.ts";
+import { isQuestion, marked, runnersForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
 import { recordOf } from "./session/record.ts";
 import { rewrite } from "./session/rewrite.ts";
@@ -223,8 +223,7 @@ export class TurnkeepSession
   async #keep(run: Run, input: readonly AgentInputItem[]): Promise<void> {
     const fresh = run.fresh(input);
     if (fresh.length > 0) {
-      const stored = fresh.map(storedForm);
-      const ids = await this.memory.transaction((transaction) => transaction.add(...stored), boundTo(run));
+      const ids = await this.memory.transaction((transaction) => transaction.add(...fresh), boundTo(run));
       run.keep(fresh, ids);
     }
     if (input.length > 0) run.anchor ??= await this.memory.anchor();
@@ -232,7 +231,7 @@ export class TurnkeepSession
     run.questionId = question && run.idOf(question);
   }
 
-  /** What the model is shown: where the run holds an item itself, with the id that its provider gave it. */
+  /** What the model is shown: where the run holds an item itself, that. */
   #view(run: Run): Promise<AgentInputItem[]> {
     const pinned = run.questionId === undefined ? [] : [run.questionId];
     return this.memory.transaction(async (transaction) => {
@@ -240,7 +239,8 @@ export class TurnkeepSession
       const ids = new Map((await transaction.entries()).map(({ id, message }) => [message, id]));
       return shown.map((message) => {
         const held = run.held.get(ids.get(message) ?? "");
-        return held !== undefined && equalContent(storedForm(held), message) ? held : marked(message);
+        const isHeld = held !== undefined && equalContent(runnersForm(held), runnersForm(message));
+        return isHeld ? held : marked(message);
       });
     });
   }

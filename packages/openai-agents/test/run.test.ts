@@ -1,6 +1,7 @@
 import {
   Agent,
   type AgentInputItem,
+  type AgentOutputItem,
   InputGuardrailTripwireTriggered,
   MemorySession,
   RunContext,
@@ -10,9 +11,11 @@ import {
   tool,
 } from "@openai/agents-core";
 import { modelError, modelResponder } from "@openai/agents-core/testing";
-import { isTurnkeepError } from "@turnkeep/core";
+import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
+import { openaiResponses } from "@turnkeep/formats/profiles";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { agentsFormat } from "../src/index.ts";
 import {
   agentOf,
   calling,
@@ -35,6 +38,34 @@ const codeOf = async (work: Promise<unknown>): Promise<unknown> => {
 };
 
 describe("a run with the hook", () => {
+  it.each([
+    ["no profile", {}],
+    ["a profile", { profile: openaiResponses }],
+  ])(
+    "shows reasoning with the call behind it as the provider made it, in this run and the next, with %s",
+    async (_, options) => {
+      const memories = createChatMemories({ store: inMemoryStore(), format: agentsFormat, ...options });
+      const session = sessionOf(memories);
+      const thought: AgentOutputItem = {
+        type: "reasoning",
+        id: "rs_1",
+        content: [{ type: "input_text", text: "Hm." }],
+      };
+      const model = modelOf([thought, calling("first")], [saying("Done.")], [saying("Again.")]);
+      const agent = agentOf(model, toolOf("first"));
+      await run(agent, "Go", over(session));
+      await run(agent, "Once more", over(sessionOf(memories)));
+      const step = ["reasoning", "[first]", "(first done)"];
+      expect(prompts(model).slice(1)).toEqual([
+        ["user: Go", ...step],
+        ["user: Go", ...step, "assistant: Done.", "user: Once more"],
+      ]);
+      // In the record it stands as over the SDK's own session.
+      const call = (await session.getItems()).find(({ type }) => type === "function_call");
+      expect(call).not.toHaveProperty("id");
+    },
+  );
+
   it("shows and stores what it would over the SDK's own session, over several turns", async () => {
     const session = sessionOf();
     const theirs = new MemorySession();

@@ -3,10 +3,10 @@ import { isObject } from "@turnkeep/core/format-kit";
 import { type AnyItem, idMember, isCall, isName, isResult } from "../format/items.ts";
 
 /**
- * An item as the runner stores it: without the id that the provider gave to a call or a result, which have one of their
- * own to join them.
+ * An item as the runner has it in a session: without the id that the provider gave to a call or a result, which have one of their
+ * own to join them. The memory keeps that id: the provider takes reasoning with the item behind it as it was made.
  */
-export function storedForm(item: AgentInputItem): AgentInputItem {
+export function runnersForm(item: AgentInputItem): AgentInputItem {
   const { id, ...rest } = item as unknown as AnyItem;
   return id !== undefined && isJoined(rest) ? (rest as unknown as AgentInputItem) : item;
 }

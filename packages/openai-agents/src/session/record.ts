@@ -1,9 +1,10 @@
 import type { AgentInputItem } from "@openai/agents-core";
 import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import { runnersForm } from "./items.ts";
 
 export type Recorded = HistoryMessage<AgentInputItem>;
 
-/** Everything that was said and not taken back, or the newest of it; oldest first. Errors: `CORRUPT_RECORD`. */
+/** Everything that was said and not taken back, or the newest of it, as the runner has it; oldest first. Errors: `CORRUPT_RECORD`. */
 export async function recordOf(
   memory: ChatMemory<AgentInputItem>,
   newest: number = Number.POSITIVE_INFINITY,
@@ -17,7 +18,7 @@ export async function recordOf(
   } as const;
   for await (const page of memory.historyPages(query)) {
     for (const error of page.errors) throw error;
-    record.push(...page.messages);
+    for (const said of page.messages) record.push({ ...said, message: runnersForm(said.message) });
     if (record.length >= newest) break;
   }
   return record.slice(0, newest).reverse();
