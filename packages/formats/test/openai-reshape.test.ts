@@ -94,6 +94,18 @@ describe("openaiFormat", () => {
         { role: "assistant", content: [text("a"), text("b")], refusal: null, tool_calls: [] },
       ],
       [
+        "an answer with one that makes calls",
+        { role: "assistant", content: "a" },
+        { role: "assistant", content: "b", tool_calls: [call("1")] },
+        { role: "assistant", content: [text("a"), text("b")], tool_calls: [call("1")] },
+      ],
+      [
+        "no answer with one that thinks",
+        { role: "assistant", content: "a" },
+        odd({ role: "assistant", content: "b", reasoning_content: "hm", tool_calls: [call("1")] }),
+        undefined,
+      ],
+      [
         "no answer with calls",
         { role: "assistant", tool_calls: [call("1")] },
         { role: "assistant", content: "b" },

@@ -53,16 +53,26 @@ function interruptedResults(calls: readonly ToolCallRef[], text: string): readon
 }
 
 /**
- * Of an assistant's messages only those with nothing but content, because what else one holds has its place behind it;
- * and one with nothing but calls, whose place is at the end anyway.
+ * Of an assistant's messages those with nothing but content, because what else one holds has its place behind it. Calls, whose
+ * place is at the end, may stand in the second one, or be all that it holds.
  */
 function joined(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
   if (first.role !== second.role || (first.role !== "user" && first.role !== "assistant")) return undefined;
   const speakers = [first, second].map((message) => (message as { readonly name?: string }).name ?? "");
   if (speakers[0] !== speakers[1]) return undefined;
   if (first.role === "assistant" && holdsOnlyCalls(second)) return withCallsOf(first, second);
-  if (holdsMore(first) || holdsMore(second)) return undefined;
-  return joinedParts(first, second, "content", contentParts);
+  const said = withoutCalls(second);
+  if (holdsMore(first) || holdsMore(said)) return undefined;
+  const joined = joinedParts(first, said, "content", contentParts);
+  return joined === undefined || said === second
+    ? joined
+    : ({ ...joined, tool_calls: callsOf(second) } as ChatMessage);
+}
+
+function withoutCalls(message: ChatMessage): ChatMessage {
+  if (callsOf(message).length === 0) return message;
+  const { tool_calls: _, ...said } = message as ChatMessage & { readonly tool_calls?: unknown };
+  return said as ChatMessage;
 }
 
 function withCallsOf(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
