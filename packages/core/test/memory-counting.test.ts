@@ -9,6 +9,8 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { truncateToolResults } from "../src/processors.ts";
+import { characterCounter } from "./window-reference.ts";
 
 /** Ten tokens a message, and how often it was asked. */
 function tenEach(): TokenCounter & { calls: number } {
@@ -48,6 +50,20 @@ test.each([1, 10, 100, 1_000])(
     }
   },
 );
+
+test("what a processor has cut is counted once, not once a view", async () => {
+  const counter = tenEach();
+  const processors = [truncateToolResults({ maxTokens: 20, counter: characterCounter })];
+  const memory = createChatMemory({ processors, window: { maxTokens: 4_000, counter } });
+  for (let n = 0; n < 5; n++)
+    await memory.add(toolCall(`c${n}`, "read", {}), toolResult(`c${n}`, "read", "long ".repeat(50)));
+  await memory.messages();
+  counter.calls = 0;
+  await memory.messages();
+  await memory.add(user("And?"));
+  await memory.messages();
+  expect(counter.calls).toBe(1);
+});
 
 test("what another instance has counted is not counted again", async () => {
   const counter = tenEach();

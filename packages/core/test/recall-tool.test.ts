@@ -87,11 +87,13 @@ describe("recallTool", () => {
     const memory = shortMemory();
     const long = `${"🙂".repeat(5000)}needle${'"\n\u0001'.repeat(5000)}`;
     const ids = await add(memory, ...Array.from({ length: 8 }, () => user(long)), user("shown"));
-    for (const input of [{ query: "needle" }, { id: ids[3] }]) {
-      const text = await recallTool(memory, { maxCharacters: 1500 }).execute(input);
-      expect(text.length).toBeLessThanOrEqual(1500);
-      expect(text).not.toMatch(/\p{Surrogate}/u);
-      if ("query" in input) expect(text).toContain("needle");
+    for (const maxCharacters of [500, 700, 1500]) {
+      for (const input of [{ query: "needle" }, { id: ids[3] }]) {
+        const text = await recallTool(memory, { maxCharacters }).execute(input);
+        expect(text.length).toBeLessThanOrEqual(maxCharacters);
+        expect(text).not.toMatch(/\p{Surrogate}/u);
+        if ("query" in input) expect(text).toContain("needle");
+      }
     }
   });
 
@@ -134,6 +136,22 @@ describe("recallTool", () => {
     expect(saidIn(await recalled(memory, { id: call })).join("\n")).not.toContain("recalled");
   });
 
+  test("finds what another tool said under an id that a recall has, too", async () => {
+    const memory = shortMemory();
+    await add(
+      memory,
+      user("Weather?"),
+      toolCall("0", "weather", {}),
+      toolResult("0", "weather", "A hailstorm in Bergen"),
+      assistant("Hail."),
+      toolCall("0", "recall", { query: "hail" }),
+      toolResult("0", "recall", `${mark}{"found":[{"said":"A hailstorm of old"}]}`),
+      user("Thanks."),
+      user("And now?"),
+    );
+    expect(saidIn(await recalled(memory, { query: "hailstorm" }))).toEqual(["A hailstorm in Bergen"]);
+  });
+
   test("answers a model that asks wrongly in words, and fails where no history is kept", async () => {
     const memory = shortMemory();
     for (const input of [{}, { query: "" }, { query: "?!" }, { query: 7 }, { id: "" }, undefined]) {
@@ -141,6 +159,9 @@ describe("recallTool", () => {
         `${mark}Nothing was asked for: give query, some words, or id.`,
       );
     }
+    for (const id of ["x".repeat(300), "a\0"])
+      expect(await recallTool(memory).execute({ id })).toBe(`${mark}{"found":[]}`);
+    expect(await recalled(memory, { query: "a", before: -1 })).toMatchObject({ found: [] });
     const without = createChatMemory({ id: "a", store: withoutHistory() });
     await expect(recallTool(without).execute({ query: "a" })).rejects.toMatchObject({ code: "UNSUPPORTED" });
     await expect(

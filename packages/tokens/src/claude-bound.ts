@@ -47,8 +47,8 @@ function ofWord(word: string, count: CountText): number {
   const { length } = word;
   tokens = count(` ${word}`) === 1 ? 0.12 * length + 0.95 * Math.max(0, length - 7) : 0.42 * length;
   if (known.size >= mostKnown) known.clear();
-  // A long one may be hostile: it would be kept.
-  if (length <= 32) known.set(word, tokens);
+  // V8 copies a part of a text that is no longer than that. Of a longer one it keeps the whole text.
+  if (length <= 12) known.set(word, tokens);
   return tokens;
 }
 

@@ -30,10 +30,13 @@ function sizeOf({ text, big, little }: Header): ImageSize | undefined {
   return undefined;
 }
 
+/** More than any file has segments before its frame, and fill bytes between them. */
+const mostTurns = 10_000;
+
 /** Goes from segment to segment until the frame's header. */
 function jpegSize(big: Header["big"]): ImageSize | undefined {
   let place = 2;
-  while (big(place, 1) === 0xff) {
+  for (let turn = 0; turn < mostTurns && big(place, 1) === 0xff; turn++) {
     const marker = big(place + 1, 1);
     if (marker === 0xff) {
       place += 1;

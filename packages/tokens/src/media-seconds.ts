@@ -19,6 +19,9 @@ function secondsOf(header: Header, bytes: number): number | undefined {
   return ofMp3(header, bytes);
 }
 
+/** All bits of four bytes. */
+const ones = 0xffff_ffff;
+
 /** More than any file has parts at one level of what is looked through. */
 const mostParts = 1000;
 
@@ -51,7 +54,9 @@ function ofOgg({ text, big, little }: Header, bytes: number): number | undefined
   const rate = isOpus ? 48_000 : little(first + 12, 4);
   const skipped = isOpus ? little(first + 10, 2) : 0;
   for (let at = bytes - 27; at >= 0 && at > bytes - longestPage; at--) {
-    if (big(at, 4) === 0x4f676753) return (little(at + 6, 4) + little(at + 10, 4) * 2 ** 32 - skipped) / rate;
+    // All ones: no packet ends on that page.
+    if (big(at, 4) !== 0x4f676753 || (little(at + 6, 4) === ones && little(at + 10, 4) === ones)) continue;
+    return (little(at + 6, 4) + little(at + 10, 4) * 2 ** 32 - skipped) / rate;
   }
   return undefined;
 }
@@ -66,10 +71,14 @@ function ofMp4(header: Header, from: number, to: number): number | undefined {
     switch (text(at + 4, 4)) {
       case "moov":
         return ofMp4(header, begin, Math.min(to, at + size));
-      case "mvhd":
-        return big(begin, 1) === 1
-          ? (big(begin + 24, 4) * 2 ** 32 + big(begin + 28, 4)) / big(begin + 20, 4)
-          : big(begin + 16, 4) / big(begin + 12, 4);
+      case "mvhd": {
+        const isWide = big(begin, 1) === 1;
+        const duration = isWide ? [big(begin + 24, 4), big(begin + 28, 4)] : [0, big(begin + 16, 4)];
+        // ISO/IEC 14496-12: all ones where it cannot be told.
+        if (duration[1] === ones && (!isWide || duration[0] === ones)) return undefined;
+        const [high = 0, low = 0] = duration;
+        return (high * 2 ** 32 + low) / big(begin + (isWide ? 20 : 12), 4);
+      }
     }
     if (!(size >= 8)) return undefined;
     at += size;

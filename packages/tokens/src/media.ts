@@ -75,7 +75,9 @@ export function mediaTokens(piece: MediaPiece, costs: MediaCosts): number {
   const second = isSound ? costs.soundSecond : filmSecond;
   if (second !== undefined) {
     const seconds = data === undefined ? undefined : mediaSeconds(data, bytes);
-    if (seconds !== undefined) return Math.ceil(seconds * second);
+    const tokens = Math.ceil((seconds ?? Number.NaN) * second);
+    // A header may say anything.
+    if (Number.isSafeInteger(tokens)) return tokens;
     if (isSound) return Math.ceil((bytes / speechBytes) * second);
   }
   const pages = data === undefined ? undefined : pdfPages(data);

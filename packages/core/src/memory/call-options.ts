@@ -81,9 +81,7 @@ const turnFields = {
 } satisfies Fields<TurnOptions>;
 
 /** How a turn is taken and kept. */
-export function takeTurnOptions(
-  options: TurnOptions | undefined,
-): TurnOptions & {
+export function takeTurnOptions(options: TurnOptions | undefined): TurnOptions & {
   readonly busy: "wait" | "reject";
   readonly leaseMs: number;
   readonly mustExist: MustExist;

@@ -1,4 +1,5 @@
 import type { ChatMemory } from "../chat-memory.ts";
+import { isTurnkeepError } from "../errors.ts";
 import type { HistoryMessage } from "../memory-history.ts";
 import { callback, integer, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
@@ -91,7 +92,7 @@ export function recallTool<M>(memory: ChatMemory<M>, options?: RecallToolOptions
       if (typeof id === "string" && id !== "") return mark + JSON.stringify(await recallAround(id, asked));
       const words = typeof query === "string" ? wordsOf(query) : [];
       if (words.length === 0) return `${mark}Nothing was asked for: give query, some words, or id.`;
-      const end = Number.isSafeInteger(before) ? (before as number) : undefined;
+      const end = Number.isSafeInteger(before) && Number(before) >= 0 ? Number(before) : undefined;
       return mark + JSON.stringify(await recallWords(words, end, asked));
     },
   };
@@ -156,10 +157,15 @@ async function recallWords<M>(
     end = hasMore ? messages.at(-1)?.seq : undefined;
     if (searched >= maxSearched) break;
   }
-  const room = Math.floor((maxCharacters - frame) / maxHits);
-  const found = hits.map(({ message, text, places }) =>
-    recalled(memory, message, text, { room, place: Math.min(...places) }),
-  );
+  const found: Recalled[] = [];
+  let left = maxCharacters - frame;
+  for (const [at, { message, text, places }] of hits.entries()) {
+    const room = Math.floor(left / (hits.length - at));
+    const one = recalled(memory, message, text, { room, place: Math.min(...places) });
+    if (one.said === "") continue;
+    found.push(one);
+    left -= JSON.stringify(one).length + 1;
+  }
   return { found, searched, before: end };
 }
 
@@ -168,7 +174,7 @@ async function recallAround<M>(
   { memory, signal, maxCharacters }: Asked<M>,
 ): Promise<{ readonly found: readonly Recalled[] }> {
   const states = ["live", "evicted"] as const;
-  const { messages } = await memory.history({ ids: [id], states, signal });
+  const { messages } = await memory.history({ ids: [id], states, signal }).catch(nothingForNoId);
   const [message] = messages;
   if (message === undefined) return { found: [] };
   const { seq } = message;
@@ -186,6 +192,12 @@ async function recallAround<M>(
     recalled(memory, each, textOf(each), { room: each === message ? own : aside, place: 0 }),
   );
   return { found: found.reverse().filter(({ said }) => said !== "") };
+}
+
+/** The model may ask for what is no id. */
+function nothingForNoId(error: unknown): { readonly messages: readonly never[] } {
+  if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+  return { messages: [] };
 }
 
 /** What stands around the messages of an answer. */
@@ -209,7 +221,7 @@ function recalled<M>(
 
 /**
  * Reads what was said in a message, without what was recalled and the calls for it. It must be given newer messages
- * first, since a call is known by its answer.
+ * first, since a call is known by its answer. Before its call, an id is another's.
  */
 function textReader<M>({ format }: ChatMemory<M>): (message: HistoryMessage<M>) => string {
   const recalls = new Set<string>();
@@ -220,6 +232,7 @@ function textReader<M>({ format }: ChatMemory<M>): (message: HistoryMessage<M>) 
     const isRecall = (id: string): boolean => recalls.has(id);
     const rest =
       recalls.size === 0 ? message : format.without(message, { toolCalls: isRecall, toolResults: isRecall });
+    for (const { id } of format.toolCalls(message)) recalls.delete(id);
     return rest === undefined ? "" : textIn(format.pieces(rest));
   };
 }

@@ -1,9 +1,9 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { perObject } from "../steps/per-message.ts";
 import { kindOf } from "../values.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type ListsByArray, listIn, listOf, MessageList } from "./message-list.ts";
-import { perObject } from "./per-message.ts";
 import { isMessage } from "./run-processor.ts";
 
 /** The lists that callers gave each processor, by their newest messages. */

@@ -1,6 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
+import { copiesPerMessage } from "./copies-per-message.ts";
 import { type ListState, listOf } from "./message-list.ts";
-import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
 /** What is shown of a list; decides only once about the part of it that cannot change as it grows. */

@@ -1,7 +1,8 @@
 import type { MessageFormat } from "../message-format.ts";
+import { perMessage } from "../steps/per-message.ts";
+import { copiesPerMessage } from "./copies-per-message.ts";
 import { listSteps } from "./list-steps.ts";
 import { type ListState, listOf } from "./message-list.ts";
-import { copiesPerMessage, perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 import { StepsHolding } from "./steps-holding.ts";

@@ -2,12 +2,12 @@ import { quoted, TurnkeepError } from "../errors.ts";
 import { integer, oneOf, share, tokenCounter, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import { countTokens } from "../steps/item-facts.ts";
+import { perMessage } from "../steps/per-message.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
 import { listSteps } from "./list-steps.ts";
 import { listOf } from "./message-list.ts";
-import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
 /** Options of {@link tokenLimiter}. */

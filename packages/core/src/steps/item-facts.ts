@@ -3,6 +3,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
 import type { TokenCounter } from "../window-options.ts";
 import type { Item, ItemFacts, ItemMeta, ItemReader } from "./item.ts";
+import { perMessage } from "./per-message.ts";
 
 /** Asks the format, the counter and `pinned` about a message. */
 export function factsOf<M>(
@@ -91,5 +92,14 @@ export function tokensIn<M>(
 ): (message: M) => number {
   if (counter === undefined) return () => 0;
   const stored = new Map(items.map((item) => [item.message, item.tokens]));
-  return (message) => stored.get(message) ?? countTokens(message, counter, format);
+  return (message) => stored.get(message) ?? countOnce(message, counter, format);
+}
+
+/** Of each counter: what processors and profiles make of a message is the same object in every view. */
+const counted = new WeakMap<TokenCounter, ReturnType<typeof perMessage>>();
+
+function countOnce<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
+  const known = counted.get(counter) ?? perMessage();
+  counted.set(counter, known);
+  return known(message, format, () => countTokens(message, counter, format));
 }
