@@ -76,9 +76,9 @@ export interface TurnOptions extends MemoryCallOptions {
    */
   readonly leaseMs?: number | undefined;
   /**
-   * With `true`, only a memory that exists once the turn may begin; with an {@link Anchor}, only while what it holds on to is
-   * there. Else `NOT_FOUND`, and nothing is written: whoever deleted the conversation meanwhile deleted what waited in it, too.
-   * Default `false`: the memory begins anew.
+   * What must be there once the turn may begin: with `true` the memory, with an {@link Anchor} what that holds on to. Else
+   * `NOT_FOUND`, `run` is not called and nothing is written: what waited in a conversation that was deleted goes with it. Default
+   * `false`: a turn begins a memory that is not there.
    */
   readonly mustExist?: boolean | Anchor | undefined;
 }

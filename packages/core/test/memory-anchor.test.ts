@@ -136,6 +136,14 @@ test("an anchor is made of what this instance knows, without a read, and of an e
   expect(calls).toEqual(["getHistory"]);
 });
 
+test("an instance that has found nothing looks anew: somebody may have begun it since", async () => {
+  const store = inMemoryStore();
+  const ours = createChatMemory({ id: "m", store });
+  expect(await ours.messages()).toEqual([]);
+  await createChatMemory({ id: "m", store }).add(question());
+  expect(await ours.anchor("q")).toMatchObject({ messageId: "q" });
+});
+
 test("an anchor at what is not there is NOT_FOUND", async () => {
   const { ours } = await setUp();
   await expect(ours.anchor("nobody's")).rejects.toMatchObject({

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
+  type Anchor,
   assistant,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemories,
   createChatMemory,
+  entry,
   inMemoryStore,
   type ModelMessage,
   TurnkeepError,
@@ -376,6 +378,94 @@ describe("the lease", () => {
     expect(await fork.running()).toBe(false);
     end();
     await ended;
+  });
+});
+
+describe("a turn that depends on what is there", () => {
+  const question = () => entry(user("0"), { id: "q" });
+  const missing = { code: "NOT_FOUND", details: { memoryId: "m", call: "turn" } };
+
+  /** What a turn meets that waits for another one, if this happens meanwhile. */
+  async function waiting(
+    mustExist: boolean | Anchor,
+    store: ChatMemoryStore,
+    meanwhile: () => Promise<unknown>,
+  ) {
+    const holder = holding(open(store));
+    await holder.begun;
+    const turn = open(store)
+      .turn(() => "begun", { mustExist })
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(100);
+    await soon(meanwhile());
+    const left = await store.getMessages("m");
+    holder.end();
+    await vi.advanceTimersByTimeAsync(1000);
+    return { met: await turn, left };
+  }
+
+  test.each<[string, "memory" | "question" | true, (other: Memory) => Promise<unknown>]>([
+    ["the memory", true, (other) => other.clear()],
+    ["the memory of an anchor", "memory", (other) => other.clear()],
+    [
+      "the memory of an anchor, which has begun anew",
+      "memory",
+      async (other) => {
+        await other.clear();
+        await other.add(question());
+      },
+    ],
+    ["the question of an anchor", "question", (other) => other.remove("q")],
+  ])("does not begin, and writes nothing, if %s has gone while it waited", async (_what, on, meanwhile) => {
+    const store = inMemoryStore();
+    const other = open(store);
+    await other.add(question(), assistant("1"));
+    const mustExist = on === true || (await other.anchor(on === "memory" ? undefined : "q"));
+    const { met, left } = await waiting(mustExist, store, () => meanwhile(other));
+    expect(met).toMatchObject(missing);
+    const { turn: _lease, ...head } = JSON.parse(left.head ?? "{}");
+    expect(await headOf(store)).toEqual(head);
+    expect((await store.getMessages("m")).messages).toEqual(left.messages);
+  });
+
+  test("begins while that is there, whatever else happens", async () => {
+    const store = inMemoryStore();
+    const other = open(store);
+    await other.add(question());
+    for (const mustExist of [true, await other.anchor(), await other.anchor("q")]) {
+      const { met } = await waiting(mustExist, store, () => other.add(user("more")));
+      expect(met).toBe("begun");
+    }
+  });
+
+  test("begins no memory, and leaves none in the list; without the option it does", async () => {
+    const memories = createChatMemories({ store: inMemoryStore() });
+    const memory = memories.get("m");
+    await expect(memory.turn(() => 1, { mustExist: true })).rejects.toMatchObject(missing);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect((await memories.list()).memories).toEqual([]);
+    // The one that was refused is in nobody's way.
+    expect(await memory.turn(() => 1, { busy: "reject" })).toBe(1);
+    expect((await memories.list()).memories).toHaveLength(1);
+  });
+
+  test("so it is in a memory that keeps itself", async () => {
+    const memory = createChatMemory();
+    const begin = (mustExist: boolean | Anchor) =>
+      memory.turn(() => "begun", { mustExist, busy: "reject" }).catch(codeOf);
+    expect(await begin(true)).toBe("NOT_FOUND");
+    await memory.add(question());
+    const former = await memory.anchor();
+    expect([await begin(true), await begin(former)]).toEqual(["begun", "begun"]);
+    await memory.clear();
+    expect([await begin(former), await begin(true)]).toEqual(["NOT_FOUND", "NOT_FOUND"]);
+    await memory.add(question());
+    expect([await begin(former), await begin(true)]).toEqual(["NOT_FOUND", "begun"]);
+  });
+
+  test("what is no anchor is INVALID_OPTION", async () => {
+    const wrong = open(inMemoryStore()).turn(() => 1, { mustExist: "m" as never });
+    await expect(wrong).rejects.toMatchObject({ code: "INVALID_OPTION", message: /^mustExist/ });
   });
 });
 
