@@ -149,6 +149,8 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
 
   override async sendMessages(options: SendOptions<M>): Promise<Chunks> {
     const request = this.#begin(options);
+    // What follows is another answer, or this one anew.
+    this.#partial.delete(options.chatId);
     // Else it could end the answer to this message.
     await this.#stopping.get(options.chatId);
     return this.#followed(options, request, () => super.sendMessages(options));
@@ -241,19 +243,23 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
     abortSignal?.addEventListener("abort", onAbort, { once: true });
     const noted = new TransformStream<UIMessageChunk, UIMessageChunk>({
       transform: (chunk, controller) => {
-        if (chunk.type === "start" && chunk.messageId !== undefined) {
-          this.#seen.set(chatId, chunk.messageId);
-          this.#partial.set(chatId, chunk.messageId);
-        }
+        this.#noteChunk(chatId, chunk);
         controller.enqueue(chunk);
       },
-      flush: () => {
-        abortSignal?.removeEventListener("abort", onAbort);
-        this.#partial.delete(chatId);
-      },
+      flush: () => abortSignal?.removeEventListener("abort", onAbort),
     });
     const chunks = await send();
     return (chunks?.pipeThrough(noted) ?? null) as C;
+  }
+
+  /** An answer is whole once it says so: a connection that is cut may end like any other. */
+  #noteChunk(chatId: string, chunk: UIMessageChunk): void {
+    if (chunk.type === "start" && chunk.messageId !== undefined) {
+      this.#seen.set(chatId, chunk.messageId);
+      this.#partial.set(chatId, chunk.messageId);
+    }
+    if (chunk.type === "finish" || chunk.type === "abort" || chunk.type === "error")
+      this.#partial.delete(chatId);
   }
 
   async #call(method: string, path: string, body?: object): Promise<unknown> {

@@ -26,10 +26,19 @@ function transportTo(
   return { transport, sent, lines: () => sent.map(({ method, url }) => `${method} ${url}`) };
 }
 
-function streaming(): Response {
-  const start: UIMessageChunk = { type: "start", messageId: "a-1" };
+const start: UIMessageChunk = { type: "start", messageId: "a-1" };
+
+/** A stream of these chunks, which stays open, ends or breaks. */
+function streaming(chunks = [start], end: "open" | "closed" | "broken" = "open"): Response {
+  const rest = chunks.values();
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(start)}\n\n`)),
+    pull(controller) {
+      const { value: chunk } = rest.next();
+      if (chunk !== undefined)
+        return controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+      if (end === "closed") controller.close();
+      if (end === "broken") controller.error(new TypeError("network error"));
+    },
   });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
@@ -100,6 +109,79 @@ test("a stream that is resumed once more stops nothing, and one that the user st
   second.abort();
   await turns();
   expect(lines().at(-1)).toBe("POST /api/chat/chat-1/stop");
+});
+
+test("what is stopped is stopped, though something was asked for in another chat since", async () => {
+  const { transport, lines } = transportTo();
+  const controller = new AbortController();
+  await transport.sendMessages(sending([question("q-1")], controller.signal));
+  const { signal } = new AbortController();
+  await transport.sendMessages({ ...sending([question("q-2")], signal), chatId: "chat-2" });
+  await transport.reconnectToStream({ chatId: "chat-3" });
+  controller.abort();
+  await turns();
+  expect(lines().slice(3)).toEqual(["POST /api/chat/chat-1/stop"]);
+});
+
+/** Reads an answer up to its end, or to where it breaks. */
+async function read(stream: ReadableStream<UIMessageChunk> | null): Promise<unknown> {
+  const reader = (stream as ReadableStream<UIMessageChunk>).getReader();
+  for (;;) {
+    const { done, error } = await reader.read().catch((error: unknown) => ({ done: true, error }) as const);
+    if (done) return error;
+  }
+}
+
+const finish: UIMessageChunk = { type: "finish" };
+const part = "GET /api/chat/chat-1/stream?shown=a-1";
+const none = "GET /api/chat/chat-1/stream";
+
+test.each([
+  ["broke", [start], "broken", part],
+  ["was cut off as if it had ended", [start], "closed", part],
+  ["broke before it began", [], "broken", none],
+  ["broke behind the end of the answer", [start, finish], "broken", none],
+  ["ended with the answer", [start, finish], "closed", none],
+] as const)(
+  "an answer whose connection %s is asked for whole if the page has a part of it alone",
+  async (...row) => {
+    const [, chunks, end, resumed] = row;
+    const { transport, lines } = transportTo(() => streaming([...chunks], end));
+    const { signal } = new AbortController();
+    const error = await read(await transport.sendMessages(sending([question("q-1")], signal)));
+    expect(error === undefined).toBe(end === "closed");
+    await read(await transport.reconnectToStream({ chatId: "chat-1" }));
+    await read(await transport.reconnectToStream({ chatId: "chat-2" }));
+    expect(lines().slice(1)).toEqual([resumed, none.replace("chat-1", "chat-2")]);
+  },
+);
+
+test("what of an answer is missing is asked for until it comes, is there no more, or something else is asked", async () => {
+  const answers = [
+    () => streaming([start], "broken"),
+    () => new Response("{}", { status: 500 }),
+    () => new Response(null, { status: 204 }),
+    () => new Response(null, { status: 204 }),
+    () => streaming([start], "broken"),
+    () => streaming([start, finish], "closed"),
+    () => streaming([start], "broken"),
+    () => new Response("{}", { status: 413 }),
+    () => new Response(null, { status: 204 }),
+  ].values();
+  const { transport, lines } = transportTo(() => answers.next().value?.());
+  const send = async (id: string): Promise<unknown> =>
+    read(await transport.sendMessages(sending([question(id)], new AbortController().signal)));
+  const resume = () => transport.reconnectToStream({ chatId: "chat-1" });
+  await send("q-1");
+  await expect(resume()).rejects.toThrow();
+  expect([await resume(), await resume()]).toEqual([null, null]);
+  await send("q-2");
+  await read(await resume());
+  await send("q-3");
+  await expect(send("q-4")).rejects.toThrow();
+  expect(await resume()).toBeNull();
+  const post = "POST /api/chat";
+  expect(lines()).toEqual([post, part, part, none, post, part, post, post, none]);
 });
 
 test("a signal that fires when the answer is over stops nothing", async () => {
