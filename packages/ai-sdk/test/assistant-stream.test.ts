@@ -1,3 +1,4 @@
+import { gate } from "@turnkeep/store-tests/gate";
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { type AssistantEvent, toUIMessageStream } from "../src/index.ts";
@@ -81,4 +82,28 @@ test("a browser that leaves ends the turn", async () => {
   for (let chunk = 0; chunk < 4; chunk++) await reader.read();
   await reader.cancel();
   expect(isLeft).toBe(true);
+});
+
+test("so does one that leaves while the turn waits for an event", async () => {
+  const waits = gate();
+  const over = gate();
+  // As an assistant's stream: its `return` ends what it waits for.
+  const events: AsyncIterableIterator<AssistantEvent> = {
+    [Symbol.asyncIterator]: () => events,
+    async next() {
+      waits.open();
+      await over.opened;
+      return { done: true, value: undefined };
+    },
+    async return() {
+      over.open();
+      return { done: true, value: undefined };
+    },
+  };
+  const stream = toUIMessageStream(events);
+  const reader = stream.getReader();
+  await reader.read();
+  await waits.opened;
+  await reader.cancel();
+  await over.opened;
 });
