@@ -276,32 +276,87 @@ test.each([true, false])(
   },
 );
 
-test("an answer that is deleted while it is being made ends at once, and the next question does not wait for it", async () => {
-  const begun = gate();
-  const tools = {
-    pay: tool({
-      inputSchema: z.object({}),
-      execute: (_, { abortSignal }) =>
-        new Promise<string>((_resolve, reject) => {
-          abortSignal?.addEventListener("abort", () => reject(abortSignal.reason));
-          begun.open();
-        }),
-    }),
-  };
-  const { server, failures } = world(callsTool("pay"), says("Yes?"));
+test.each([
+  ["that is deleted", -1, ["user: Pay."]],
+  ["whose question is deleted", -2, ["assistant: [input-available]"]],
+])(
+  "an answer %s while it is being made ends at once, and the next question does not wait for it",
+  async (_what, place, left) => {
+    const begun = gate();
+    const tools = {
+      pay: tool({
+        inputSchema: z.object({}),
+        execute: (_, { abortSignal }) =>
+          new Promise<string>((_resolve, reject) => {
+            abortSignal?.addEventListener("abort", () => reject(abortSignal.reason));
+            begun.open();
+          }),
+      }),
+    };
+    const titled: string[][] = [];
+    const title = (messages: UIMessage[]): string => {
+      titled.push(messages.map(line));
+      return "Pay";
+    };
+    const { server, failures } = world(callsTool("pay"), says("Yes?"));
+    const { memories, tab, transport } = server({ tools, title });
+    const chat = tab();
+    const asked = chat.sendMessage({ text: "Pay." });
+    await begun.opened;
+    // Once that is kept, nothing more is, which would find the answer gone.
+    await until(async () => (await storedLines(memories)).at(-1) === "assistant: [input-available]");
+    // Of another tab.
+    const { messages } = await transport().history("chat-1");
+    await transport().deleteMessage("chat-1", messages.at(place)?.id as string);
+    await asked;
+    expect(await storedLines(memories)).toEqual(left);
+    await tab(messages).sendMessage({ text: "Wait." });
+    expect(await storedLines(memories)).toEqual([...left, "user: Wait.", "assistant: Yes?"]);
+    await until(async () => (await transport().chat("chat-1")).title !== undefined);
+    // Of a question that is not there any more, none is made.
+    expect(titled.some((lines) => lines[0] === "user: Pay." && lines.length === 2)).toBe(place === -1);
+    expect(failures).toEqual([]);
+  },
+);
+
+test("an answer goes on when something older is deleted", async () => {
+  const { reply, begun, goOn } = slowly("Booked, ", "all.");
+  const { tools } = booking();
+  const { server, failures } = world(says("One."), callsTool("book", { city: "Oslo" }), reply);
   const { memories, tab, transport } = server({ tools });
   const chat = tab();
-  const asked = chat.sendMessage({ text: "Pay." });
-  await begun.opened;
-  // Once that is kept, nothing more is, which would find the answer gone.
-  await until(async () => (await storedLines(memories)).at(-1) === "assistant: [input-available]");
-  // Of another tab.
-  const { messages } = await transport().history("chat-1");
-  await transport().deleteMessage("chat-1", messages.at(-1)?.id as string);
-  await asked;
-  expect(await storedLines(memories)).toEqual(["user: Pay."]);
-  await tab(messages).sendMessage({ text: "Wait." });
-  expect(await storedLines(memories)).toEqual(["user: Pay.", "user: Wait.", "assistant: Yes?"]);
+  await chat.sendMessage({ text: "Count." });
+  await chat.sendMessage({ text: "Book it." });
+  const [question = "", answer = "", last = ""] = chat.messages.map(({ id }) => id);
+  // The calls of the last answer are decided on, and nothing is left of the one before but what stands behind no question.
+  await transport().deleteMessage("chat-1", last);
+  await chat.addToolApprovalResponse({ id: approvalIn(chat), approved: true });
+  await begun;
+  await transport().deleteMessage("chat-1", answer);
+  expect(await storedLines(memories)).toContain("user: Count.");
+  goOn();
+  await settled(chat);
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: [output-available] Booked, all."]);
+  await transport().deleteMessage("chat-1", question);
+  expect(await statusOf(memories)).toBe("done");
+  expect(failures).toEqual([]);
+});
+
+test.each<[string, (transport: TurnkeepChatTransport<UIMessage>, ids: string[]) => Promise<unknown>]>([
+  ["stopped", (transport) => transport.stop("chat-1")],
+  ["deleted", (transport) => transport.deleteChat("chat-1")],
+  ["shown in a version", (transport, ids) => transport.restoreVersion("chat-1", ids[1] as string)],
+  ["without a message", (transport, ids) => transport.deleteMessage("chat-1", ids[1] as string)],
+])("a chat can be %s in a process that has looked for it before it began", async (_what, act) => {
+  const { server, failures } = world(says("One."));
+  const other = server().transport();
+  expect(await other.reconnectToStream({ chatId: "chat-1" })).toBeNull();
+  const chat = server().tab();
+  await chat.sendMessage({ text: "Count." });
+  await act(
+    other,
+    chat.messages.map(({ id }) => id),
+  );
   expect(failures).toEqual([]);
 });
 
@@ -317,7 +372,7 @@ test.each(["deleted", "deleted and begun anew"])(
     const turn = memory.turn(() => turnOver.opened);
     const begun = vi.spyOn(memory, "turn");
     const waits = chat.sendMessage({ text: "Pay." });
-    await until(async () => begun.mock.calls.length > 0);
+    await until(() => begun.mock.calls.length > 0);
     // By another process.
     const other = server().memories.get("chat-1", { owner: "ann" });
     await other.clear();
@@ -331,6 +386,55 @@ test.each(["deleted", "deleted and begun anew"])(
     expect([prompts.length, failures]).toEqual([1, []]);
   },
 );
+
+test.each(["decision", "version"])(
+  "a %s that waits for its turn in a chat that is deleted meanwhile begins none",
+  async (what) => {
+    const { server, prompts, failures } = world(says("None."), callsTool("book", { city: "Oslo" }));
+    const { tools, count } = booking();
+    const { memories, tab, transport } = server({ tools });
+    const chat = tab();
+    await chat.sendMessage({ text: "Book it." });
+    const first = chat.lastMessage?.id as string;
+    await chat.regenerate();
+    const memory = memories.get("chat-1", { owner: "ann" });
+    const turnOver = gate();
+    const turn = memory.turn(() => turnOver.opened);
+    const begun = vi.spyOn(memory, "turn");
+    const decide = async (): Promise<unknown> => {
+      await chat.addToolApprovalResponse({ id: approvalIn(chat), approved: true });
+      await settled(chat);
+      return chat.error;
+    };
+    const restore = () => transport().restoreVersion("chat-1", first);
+    const waits = (what === "decision" ? decide() : restore()).catch((error: unknown) => error);
+    await until(() => begun.mock.calls.length > 0);
+    await server().memories.get("chat-1", { owner: "ann" }).clear();
+    turnOver.open();
+    await turn;
+    expect(await waits).toMatchObject({ statusCode: 404 });
+    expect(await transport().list()).toEqual({ chats: [] });
+    expect([prompts.length, count(), failures]).toEqual([2, 0, []]);
+  },
+);
+
+test("a question whose chat is deleted at the beginning of its turn is 409", async () => {
+  const { server, failures } = world(says("Yes?"));
+  const { memories, tab } = server();
+  const chat = tab();
+  await chat.sendMessage({ text: "Hello." });
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const turn = memory.turn.bind(memory);
+  memory.turn = (run, options) =>
+    turn(async (held) => {
+      await server().memories.get("chat-1", { owner: "ann" }).clear();
+      return run(held);
+    }, options);
+  await chat.sendMessage({ text: "Pay." });
+  expect(chat.error).toMatchObject({ statusCode: 409 });
+  expect(await storedLines(memories)).toEqual([]);
+  expect(failures).toEqual([]);
+});
 
 /** A model whose answer has two parts, the second when it may. */
 function slowly(before: string, after: string) {
@@ -403,6 +507,45 @@ test("a browser that has seen the end of an answer finds it stored", async () =>
   open();
   await asked;
   expect(await statusOf(memories)).toBe("done");
+});
+
+test("an answer whose connection breaks is shown whole when it is resumed, once", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server, failures } = world(reply);
+  const { memories, handler } = server();
+  const { opened: broken, open: breakOff } = gate();
+  const asked: string[] = [];
+  const transport = chatTransport({
+    api: "http://localhost/api/chat",
+    headers: { user: "ann" },
+    fetch: async (url, init) => {
+      const { search } = new URL(url as string);
+      if (init?.method !== "POST") asked.push(search);
+      const response = await handler(new Request(url as string, init));
+      if (init?.method !== "POST" || response.body === null) return response;
+      const body = response.body.getReader();
+      const breaks = broken.then(() => Promise.reject(new TypeError("network error")));
+      const pull = async (controller: ReadableStreamDefaultController): Promise<void> =>
+        controller.enqueue((await Promise.race([body.read(), breaks])).value);
+      return new Response(new ReadableStream({ pull }), response);
+    },
+  });
+  const chat = new Chat({ id: "chat-1", transport });
+  const said = chat.sendMessage({ text: "Count." });
+  await begun;
+  await until(() => chat.messages.map(line).at(-1) === "assistant: One, ");
+  breakOff();
+  await said;
+  expect(chat.status).toBe("error");
+  goOn();
+  await until(async () => (await statusOf(memories)) === "done");
+  await chat.resumeStream();
+  expect(chat.messages.map(line)).toEqual(["user: Count.", "assistant: One, two."]);
+  expect(chat.status).toBe("ready");
+  await chat.resumeStream();
+  expect(chat.messages.map(line)).toEqual(["user: Count.", "assistant: One, two."]);
+  expect(asked).toEqual([`?shown=${chat.lastMessage?.id}`, ""]);
+  expect(failures).toEqual([]);
 });
 
 test("a version that is restored ends the answer that is made in its place", async () => {
@@ -719,6 +862,54 @@ test("a title that somebody gives meanwhile stays, and so does data of another s
   expect(await memories.get("chat-2").data()).toBe("a text");
   expect(failures).toEqual([]);
 });
+
+test.each(["deleted", "begun anew", "begun anew by somebody else"])(
+  "a chat that is %s while its title is made gets none, and nobody is told of a fault",
+  async (how) => {
+    const { server, failures } = world(says("Yes."));
+    const [asked, goesOn, over] = [gate(), gate(), gate()];
+    const { tab } = server({
+      title: async () => {
+        asked.open();
+        await goesOn.opened;
+        return "Old";
+      },
+      waitUntil: (work) => void work.then(over.open),
+    });
+    await tab().sendMessage({ text: "Hello" });
+    await asked.opened;
+    const { memories } = server();
+    await memories.get("chat-1", { owner: "ann" }).clear();
+    const owner = how === "begun anew" ? "ann" : "bob";
+    if (how !== "deleted") await memories.get("chat-1", { owner }).update({ tags: ["new"] });
+    goesOn.open();
+    await over.opened;
+    const { memories: listed } = await memories.list();
+    expect(listed.map(({ data }) => data)).toEqual(how === "deleted" ? [] : [{ tags: ["new"] }]);
+    expect(failures).toEqual([]);
+  },
+);
+
+test.each(["deleted", "begun anew", "begun anew by somebody else"])(
+  "of a chat that is %s while it is answered no title is made",
+  async (how) => {
+    const { reply, begun, goOn } = slowly("One, ", "two.");
+    const { server, failures } = world(reply);
+    const [over, titled] = [gate(), vi.fn(() => "Old")];
+    const { tab } = server({ title: titled, waitUntil: (work) => void work.then(over.open) });
+    const asked = tab().sendMessage({ text: "Count." });
+    await begun;
+    const { memories } = server();
+    await memories.get("chat-1", { owner: "ann" }).clear();
+    const owner = how === "begun anew" ? "ann" : "bob";
+    if (how !== "deleted") await memories.get("chat-1", { owner }).update({ tags: ["new"] });
+    goOn();
+    await asked;
+    await over.opened;
+    expect(titled).not.toHaveBeenCalled();
+    expect(failures).toEqual([]);
+  },
+);
 
 test("a title that fails is told, and the chat goes on without", async () => {
   const { server, failures } = world(says("Yes."), says("Yes."));

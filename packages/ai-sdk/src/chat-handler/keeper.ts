@@ -4,8 +4,12 @@ import type { UIMessage } from "ai";
 /** How long an answer that streams is not stored at most, beside the time that storing takes. */
 export const keepEveryMs = 500;
 
-/** What says that the answer is wanted no more: taken back, its chat deleted, or another turn begun. */
 const goneCodes = ["ID_CONFLICT", "NOT_FOUND", "OWNER_MISMATCH", "TURN_LOST"];
+
+/** Whether it says that an answer is wanted no more: taken back, its chat deleted, or another turn begun. */
+export function isGone(error: unknown): boolean {
+  return isTurnkeepError(error) && goneCodes.includes(error.code);
+}
 
 /**
  * Keeps an answer while it streams: the newest state of it, at intervals, one write at a time. `end` writes the last, and
@@ -60,7 +64,7 @@ export class Keeper {
     try {
       await this.#memory.put(this.#id, message, { mustExist: true });
     } catch (error) {
-      if (!isTurnkeepError(error) || !goneCodes.includes(error.code)) throw error;
+      if (!isGone(error)) throw error;
       this.#isGone = true;
       this.#onGone();
     }

@@ -98,13 +98,16 @@ export async function removeChat(memory: Memory): Promise<void> {
   await memory.clear();
 }
 
-/** Deletes one message, of an answer all that it holds. An answer that is being made ends with its question, and when it is deleted. */
+/** Deletes one message, of an answer all that it holds. What is being made ends if it is that answer, or its question. */
 export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
   await checkExists(memory);
   const place = await placeOf(memory, messageId);
   const id = place?.id ?? (await memory.history({ ids: [messageId] })).messages[0]?.id;
   if (id === undefined) throw new Refusal(404, "No such message.");
-  if (place?.isLastQuestion && isStreaming(place.newest.message)) await memory.requestStop();
+  if (place !== undefined && isStreaming(place.newest.message)) {
+    const isItsQuestion = place.isLastQuestion && place.message.role === "user";
+    if (isItsQuestion || id === place.newest.id) await memory.requestStop();
+  }
   await memory.remove(id);
 }
 

@@ -1,6 +1,7 @@
-import { type Anchor, type ChatMemory, equalContent, isTurnkeepError, type JsonValue } from "@turnkeep/core";
+import { type Anchor, type ChatMemory, equalContent, type JsonValue } from "@turnkeep/core";
 import { isObject } from "@turnkeep/core/format-kit";
 import type { UIMessage } from "ai";
+import { isGone } from "./keeper.ts";
 
 const mostCharacters = 200;
 
@@ -10,24 +11,31 @@ export function titleIn(data: JsonValue | undefined): string | undefined {
 }
 
 /**
- * Gives a chat a title if it has none; a blank one is none. What else the application says of it stays. Of a chat, or a question,
- * that was deleted no title is made.
+ * Gives a chat a title if it has none; a blank one is none. What else the application says of it stays. Where the chat or the
+ * question was deleted meanwhile, none is made.
  */
 export async function giveTitle(
   memory: ChatMemory<UIMessage>,
-  anchor: Anchor,
+  mustExist: Anchor,
   titleOf: () => string | Promise<string>,
 ): Promise<void> {
-  if (titleIn(await memory.data()) !== undefined) return;
-  const now = await memory.anchor(anchor.messageId).catch(unlessGone);
-  if (now === undefined || !equalContent(now, anchor)) return;
+  const isWanted = await unlessGone(async () => {
+    if (titleIn(await memory.data()) !== undefined) return false;
+    return equalContent(await memory.anchor(mustExist.messageId), mustExist);
+  });
+  if (isWanted !== true) return;
   const title = [...(await titleOf())].slice(0, mostCharacters).join("");
   if (title.trim() === "") return;
-  await memory.update((before) => withTitle(before, title), { mustExist: anchor }).catch(unlessGone);
+  await unlessGone(() => memory.update((before) => withTitle(before, title), { mustExist }));
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!isTurnkeepError(error, "NOT_FOUND")) throw error;
+async function unlessGone<T>(act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return undefined;
+  }
 }
 
 function withTitle(before: JsonValue = {}, title: string): JsonValue {
