@@ -60,8 +60,8 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
     void transport.history(chat.id).then(
       (page) => {
         if (chat.status !== "ready") return;
-        // If somebody has gone on meanwhile, the page shows that.
-        if (page.messages.at(-1)?.id !== chat.lastMessage?.id) return void reload();
+        // Somebody has gone on meanwhile, or the question was stopped before it was stored.
+        if (page.messages.at(-1)?.id !== chat.lastMessage?.id) return void recover();
         setPage((shown) => ({ ...shown, versions: { ...shown.versions, ...page.versions } }));
       },
       () => undefined,
@@ -69,7 +69,7 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
     // The title of a chat is made when its first answer is stored.
     const later = setTimeout(onChange, 1_000);
     return () => clearTimeout(later);
-  }, [chat, status, onChange, reload]);
+  }, [chat, status, onChange, recover]);
 
   return {
     messages,
