@@ -126,10 +126,12 @@ test("what is stopped is stopped, though something was asked for in another chat
 /** Reads an answer up to its end, or to where it breaks. */
 async function read(stream: ReadableStream<UIMessageChunk> | null): Promise<unknown> {
   const reader = (stream as ReadableStream<UIMessageChunk>).getReader();
-  for (;;) {
-    const { done, error } = await reader.read().catch((error: unknown) => ({ done: true, error }) as const);
-    if (done) return error;
+  try {
+    while (!(await reader.read()).done);
+  } catch (error) {
+    return error;
   }
+  return undefined;
 }
 
 const finish: UIMessageChunk = { type: "finish" };
