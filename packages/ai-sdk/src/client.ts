@@ -159,7 +159,8 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   override async reconnectToStream(options: ReconnectOptions<M>): Promise<Chunks | null> {
     const request = this.#begin(options);
     const chunks = await this.#followed(options, request, () => super.reconnectToStream(options));
-    if (chunks === null) this.#partial.delete(options.chatId);
+    const isNewest = request === this.#requests.get(options.chatId);
+    if (chunks === null && isNewest) this.#partial.delete(options.chatId);
     return chunks;
   }
 

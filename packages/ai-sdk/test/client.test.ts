@@ -186,6 +186,23 @@ test("what of an answer is missing is asked for until it comes, is there no more
   expect(lines()).toEqual([post, part, part, none, post, part, post, post, none]);
 });
 
+test("that nothing was there to resume says nothing of an answer that was asked for since", async () => {
+  const late = gate();
+  const answers = [
+    () => late.opened.then(() => new Response(null, { status: 204 })),
+    () => streaming([start], "broken"),
+    () => streaming([start, finish], "closed"),
+  ].values();
+  const { transport, lines } = transportTo(() => answers.next().value?.());
+  const resumed = transport.reconnectToStream({ chatId: "chat-1" });
+  await turns();
+  await read(await transport.sendMessages(sending([question("q-1")], new AbortController().signal)));
+  late.open();
+  expect(await resumed).toBeNull();
+  await read(await transport.reconnectToStream({ chatId: "chat-1" }));
+  expect(lines().at(-1)).toBe(part);
+});
+
 test("a signal that fires when the answer is over stops nothing", async () => {
   const { transport, lines } = transportTo(() => new Response("data: [DONE]\n\n"));
   const controller = new AbortController();
