@@ -122,6 +122,8 @@ class Run<M extends ModelMessageLike> {
   /** A write whose outcome stayed open is made again under the same ids. */
   readonly #id: string = crypto.randomUUID();
   #stored = 0;
+  /** How many messages have an id: those, and what the user has put in meanwhile. */
+  #written = 0;
   /** In major 7 a step tells what is its own, in major 6 all that the run has said. */
   #before: number | undefined;
 
@@ -163,12 +165,13 @@ class Run<M extends ModelMessageLike> {
     if (messages.length === 0) return this.kept;
     const { model, signal } = this.#options;
     const entries = messages.map((message, index) =>
-      entry(message, { id: `${this.#id}-${this.#stored + index}`, model }),
+      entry(message, { id: `${this.#id}-${this.#written + index}`, model }),
     );
     this.kept = this.#memory
       .transaction((transaction) => transaction.add(...entries), { mustExist: this.#anchor, signal })
       .then(() => {
         this.#stored += said.length;
+        this.#written += messages.length;
       });
     return this.kept;
   }

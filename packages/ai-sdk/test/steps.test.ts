@@ -8,6 +8,7 @@ import {
   user,
 } from "@turnkeep/core";
 import { openai, validate } from "@turnkeep/formats/profiles";
+import * as sdk from "ai";
 import { generateText, type ModelMessage, stepCountIs, streamText, ToolLoopAgent, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -56,6 +57,28 @@ const ways = {
 };
 
 const each = Object.entries(ways);
+
+const { experimental_createSteering: createSteering } = sdk as {
+  readonly experimental_createSteering?: () => { steer(text: string): Promise<unknown> };
+};
+
+// From major 7 on.
+test.runIf(createSteering !== undefined)(
+  "what a user puts in while it runs stands before the next answer",
+  async () => {
+    const steering = createSteering?.();
+    const memory = memoryOf();
+    await memory.add(user("Go."));
+    const steer = toolOf(() => void steering?.steer("Be quick."));
+    const { model } = modelOf(callsTool("steer"), callsTool("steer"), says("Done."));
+    const { done, ...run } = await steps(memory);
+    const settings = { model, tools: { steer }, stopWhen, experimental_steering: steering, ...run };
+    await generateText(settings as Parameters<typeof generateText>[0]);
+    await done();
+    const step = ["assistant: [steer]", expect.stringMatching(/^tool: /), "user: Be quick."];
+    expect(await recorded(memory)).toEqual(["user: Go.", ...step, ...step, "assistant: Done."]);
+  },
+);
 
 test.each(each)("%s is shown the memory, and what it says is stored", async (_, run) => {
   const memory = memoryOf();

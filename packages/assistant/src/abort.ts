@@ -32,6 +32,7 @@ export async function withTimeout<T>(
 ): Promise<T> {
   if (timeoutMs === undefined) return run(signal);
   const controller = new AbortController();
+  if (signal.aborted) controller.abort(signal.reason);
   const stop = onAbort(signal, () => controller.abort(signal.reason));
   const timer = setTimeout(() => {
     const text = `The turn took longer than ${timeoutMs} ms (timeoutMs); its model, a tool or systemMessage did not end.`;

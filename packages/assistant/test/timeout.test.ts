@@ -1,4 +1,4 @@
-import { createChatMemory } from "@turnkeep/core";
+import { createChatMemory, inMemoryStore } from "@turnkeep/core";
 import { gate } from "@turnkeep/store-tests/gate";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAssistant, tool } from "../src/index.ts";
@@ -15,6 +15,19 @@ afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
+
+test.each([undefined, inMemoryStore()])(
+  "a turn is stopped that is asked to at once, with a time limit too",
+  async (store) => {
+    const memory = createChatMemory({ id: "chat", store });
+    const model = scripted(assistant("Never."));
+    const stop = new AbortController();
+    const chat = createAssistant({ model, memory, timeoutMs }).chat("a", { signal: stop.signal });
+    stop.abort();
+    await expect(chat).rejects.toMatchObject({ code: "ABORTED" });
+    expect(model.requests).toEqual([]);
+  },
+);
 
 describe("a turn that takes longer than timeoutMs", () => {
   test.each([

@@ -53,7 +53,7 @@ test.each([1, 10, 100, 1_000])(
 
 test("what a processor has cut is counted once, not once a view", async () => {
   const counter = tenEach();
-  const processors = [truncateToolResults({ maxTokens: 20, counter: characterCounter })];
+  const processors = [truncateToolResults({ maxTokens: 60, counter: characterCounter })];
   const memory = createChatMemory({ processors, window: { maxTokens: 4_000, counter } });
   for (let n = 0; n < 5; n++)
     await memory.add(toolCall(`c${n}`, "read", {}), toolResult(`c${n}`, "read", "long ".repeat(50)));
