@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { MessageFormat, Piece, Role } from "@turnkeep/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -97,6 +99,22 @@ describe("boundCounter", () => {
       of: "content",
     };
     expect(await bound(provider, image)).toBe(tokens);
+  });
+
+  it("keeps no text that it has counted", async () => {
+    setFlagsFromString("--expose-gc");
+    const gc = runInNewContext("gc") as () => void;
+    const heap = (): number => {
+      gc();
+      return process.memoryUsage().heapUsed;
+    };
+    const counter = await boundCounter("anthropic");
+    const letters = (n: number): string =>
+      n.toString(26).replace(/./g, (digit) => "abcdefghijklmnopqrstuvwxyz"[parseInt(digit, 26)] as string);
+    const before = heap();
+    for (let n = 0; n < 60; n++)
+      counter.count(`${"so it is. ".repeat(6_000)}${"newword".repeat(2)}${letters(26 ** 4 + n)}`, format);
+    expect(heap() - before).toBeLessThan(1_500_000);
   });
 
   it("says by its name that it is a bound, and by which rule", async () => {

@@ -175,6 +175,10 @@ describe("imageSizeOf", () => {
     ["no JPEG", "ffd9ffc0001108000100010301220002110103"],
     ["a JPEG whose picture begins before its frame", "ffd8ffda0002ffc0001108000100010301220002110103"],
     ["a JPEG with a segment shorter than its length", "ffd8ffe00001ffc0001108000100010301220002110103"],
+    [
+      "a JPEG with more before its frame than any has",
+      `ffd8${"ff".repeat(20_000)}c0001108000100010301220002110103`,
+    ],
   ])("finds no size in %s", (_, hex) => {
     expect(imageSizeOf(Buffer.from(hex, "hex"))).toBeUndefined();
   });

@@ -37,6 +37,9 @@ const opus = bytes(
   oggPage(0, bytes("OpusHead", 1, 1, little(312, 2), little(16_000), 0, 0, 0)),
   oggPage(48_000 * 7 + 312, zeros(50)),
 );
+/** As a stream that was cut off ends: no packet ends on its last page. */
+const opusCut = bytes(opus, oggPage(0, zeros(40)));
+opusCut.fill(0xff, opus.length + 6, opus.length + 14);
 const vorbis = bytes(
   oggPage(0, bytes(1, "vorbis", zeros(4), 2, little(44_100), zeros(14))),
   oggPage(44_100 * 5, zeros(50)),
@@ -83,6 +86,7 @@ describe("mediaSeconds", () => {
     ["WAV that was streamed, whose length was not known", wav(0xffff_ffff, 48_000), 1.5],
     ["FLAC", flac, 90],
     ["Opus", opus, 7],
+    ["Opus that was cut off", opusCut, 7],
     ["Vorbis", vorbis, 5],
     ["MP4", mp4, 61.5],
     ["MP4 of 64 bits", mp4Long, 3600],
@@ -102,6 +106,17 @@ describe("mediaSeconds", () => {
   it.each([
     ["a film that was recorded live", liveFilm],
     ["a film in pieces", movie(zeros(12), big(1000), big(0))],
+    ["a film that does not know", movie(zeros(12), big(1000), big(0xffff_ffff))],
+    [
+      "a film that does not know in 64 bits",
+      movie(
+        [1],
+        zeros(19),
+        big(90_000),
+        zeros(8).map(() => 0xff),
+      ),
+    ],
+    ["Ogg without an end", opusCut.slice(opus.length)],
     ["Ogg of another kind", oggPage(7, bytes("Speex   ", zeros(40)))],
     ["anything else", bytes("Hello")],
     ["nothing", []],
@@ -139,6 +154,11 @@ describe("sound and film cost by their length", () => {
     expect(costs("audio/ogg", opus)).toBe(7 * 32);
     expect(costs("video/mp4", mp4)).toBe(61.5 * 322);
     expect(costs("video/webm", liveFilm)).toBe(Math.ceil(liveFilm.length / 4));
+    // A header may say anything: 1e300 units.
+    const endless = Buffer.alloc(8);
+    endless.writeDoubleBE(1e300);
+    const hostile = webm(infoOf(scale, element([0x44, 0x89], [...endless])));
+    expect(costs("video/webm", hostile)).toBe(Math.ceil(hostile.length / 4));
   });
 
   it("a film by its bytes where nobody has named a figure", async () => {
