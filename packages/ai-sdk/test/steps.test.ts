@@ -73,7 +73,7 @@ test.runIf(createSteering !== undefined)(
     const { model } = modelOf(callsTool("steer"), callsTool("steer"), says("Done."));
     const { done, ...run } = await steps(memory);
     const settings = { model, tools: { steer }, stopWhen, experimental_steering: steering, ...run };
-    await generateText(settings as Parameters<typeof generateText>[0]);
+    await generateText(settings as unknown as Parameters<typeof generateText>[0]);
     await done();
     const step = ["assistant: [steer]", expect.stringMatching(/^tool: /), "user: Be quick."];
     expect(await recorded(memory)).toEqual(["user: Go.", ...step, ...step, "assistant: Done."]);
