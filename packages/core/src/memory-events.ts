@@ -3,12 +3,13 @@ import type { SummarizeFailure } from "./window-options.ts";
 /**
  * What a memory reports: ids, counts and reasons, never content. What a change has done is told once the change is known to
  * be stored, also if that is found out only after its answer was lost, and once for each: an application can keep a search
- * or a sidebar by it (`history({ ids })` reads the messages). Derived messages are not told of: nobody said them.
+ * or a sidebar by it (`history({ ids })` reads the messages). Where an answer was lost and somebody else may have taken away
+ * or brought back the same meanwhile, both tell it. Derived messages are not told of: nobody said them.
  */
 export type MemoryEvent =
   | {
       /**
-       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids, live or not. `removed`: deleted by `remove`.
+       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids, live or not. `removed`: deleted by `remove` or `prune`.
        * `rewound`: superseded, by `rewind`, `set`, `restore` or another prompt; they stay in history. `restored`: no longer
        * so, by `restore`.
        */

@@ -21,17 +21,28 @@ export function meeting(
 }
 
 /** A store whose first update is made; then something happens, and its answer is lost. */
-export function losing(
+export function losing(store: ChatMemoryStore, meanwhile?: () => Promise<unknown>): ChatMemoryStore {
+  return failingOnce(store, true, meanwhile);
+}
+
+/** A store whose first update never arrives; something happens meanwhile, and the answer is the same. */
+export function refusing(store: ChatMemoryStore, meanwhile?: () => Promise<unknown>): ChatMemoryStore {
+  return failingOnce(store, false, meanwhile);
+}
+
+function failingOnce(
   store: ChatMemoryStore,
+  isMade: boolean,
   meanwhile: () => Promise<unknown> = async () => {},
 ): ChatMemoryStore {
-  let isLost = false;
+  let hasFailed = false;
   return {
     ...store,
-    updateMessages: async (id, update, options) => {
-      await store.updateMessages(id, update, options);
-      if (isLost) return;
-      isLost = true;
+    updateMessages: async (...given) => {
+      const isFirst = !hasFailed;
+      hasFailed = true;
+      if (isMade || !isFirst) await store.updateMessages(...given);
+      if (!isFirst) return;
       await meanwhile();
       throw new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
     },

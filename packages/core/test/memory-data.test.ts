@@ -4,6 +4,7 @@ import {
   type ChatMemoryStore,
   createChatMemories,
   createChatMemory,
+  entry,
   inMemoryStore,
   type JsonValue,
   TurnkeepError,
@@ -192,6 +193,29 @@ describe("what is said about a conversation", () => {
       });
       await expect(both).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       expect(await other.data()).toBe(2 * said);
+    },
+  );
+
+  it.each([
+    ["begins, made", "new", true, 2],
+    ["begins, not made", "new", false, 1],
+    ["is replaced, made", "old", true, 2],
+    ["is replaced, not made", "old", false, 1],
+  ])(
+    "is not said twice where others have said it too, with the same message: one that %s",
+    async (_, id, isMade, said) => {
+      const inner = inMemoryStore();
+      const other = createChatMemory({ id: "a", store: inner });
+      await other.add(entry(user("One"), { id: "old" }));
+      const say = (memory: typeof other, text: string) =>
+        memory.transaction(({ put, update }) => {
+          update(count);
+          put(id, user(text));
+        });
+      const meanwhile = () => say(other, "theirs");
+      const late = createChatMemory({ id: "a", store: meeting(inner, { isMade, isLost: true, meanwhile }) });
+      await expect(say(late, "ours")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await other.data()).toBe(said);
     },
   );
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import {
+  type ChatMemories,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemories,
@@ -12,6 +13,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { losing, meeting, refusing } from "./meeting-store.ts";
 
 type Memory = ChatMemory<ModelMessage>;
 type Told = Record<string, unknown>;
@@ -131,7 +133,7 @@ describe("once for each change", () => {
   const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
 
   /** A store that makes each first update, and another's behind it, then loses the answer or reports a conflict. */
-  function losing(store: ChatMemoryStore, error: TurnkeepError): ChatMemoryStore {
+  function failing(store: ChatMemoryStore, error: TurnkeepError): ChatMemoryStore {
     let isLost = false;
     return {
       ...store,
@@ -152,12 +154,97 @@ describe("once for each change", () => {
     vi.spyOn(Math, "random").mockReturnValue(0);
     try {
       const events: MemoryEvent[] = [];
-      const store = losing(inMemoryStore(), error);
+      const store = failing(inMemoryStore(), error);
       await createChatMemory({ id: "m", store, onEvent: (event) => events.push(event) }).add(message("a"));
       expect(events).toMatchObject([{ ...ids("added", "a") }, { type: "committed", attempts: 1 }]);
     } finally {
       vi.restoreAllMocks();
     }
+  });
+
+  /** What is told of a change whose first answers are lost behind what others do; before, `a` was left for `b` and `c`. */
+  async function toldBehind(
+    change: (memory: Memory, memories: ChatMemories<ModelMessage>) => Promise<unknown>,
+    lose: (store: ChatMemoryStore, theirs: Memory) => ChatMemoryStore,
+  ): Promise<Told[]> {
+    const inner = inMemoryStore();
+    const policy = { window: { maxMessages: 2 } };
+    const theirs = createChatMemory({ id: "m", store: inner, ...policy });
+    await theirs.add(old("0"), old("a"));
+    await theirs.rewind("a");
+    await theirs.add(old("b"), old("c"));
+    const events: MemoryEvent[] = [];
+    const onEvent = (event: MemoryEvent) => void events.push(event);
+    const memories = createChatMemories({ store: lose(inner, theirs), ...policy, onEvent });
+    await change(memories.get("m"), memories);
+    return events.map(({ type, ...event }) =>
+      type === "committed" ? { type, attempts: "attempts" in event && event.attempts } : { type, ...event },
+    );
+  }
+
+  const old = (id: string) => entry(user(`secret ${id}`), { id, createdAt: 1 });
+  const add = (theirs: Memory) => () => theirs.add(message("theirs"));
+  const prune = (_: Memory, memories: ChatMemories<ModelMessage>) => memories.prune({ olderThanMs: 0 });
+  type Change = Parameters<typeof toldBehind>[0];
+  type Lose = Parameters<typeof toldBehind>[1];
+
+  test.each<[string, Change, Lose, Told[]]>([
+    [
+      "a removal that was made",
+      (memory) => memory.remove("b"),
+      (store, theirs) => losing(store, add(theirs)),
+      [ids("removed", "b")],
+    ],
+    [
+      "a removal that was not made",
+      (memory) => memory.remove("b"),
+      (store, theirs) => refusing(store, add(theirs)),
+      [ids("removed", "b")],
+    ],
+    [
+      "a removal that others made",
+      (memory) => memory.remove("b"),
+      (store, theirs) => refusing(store, () => theirs.remove("b")),
+      [ids("removed", "b")],
+    ],
+    [
+      "a prune that goes on with what others let go of",
+      prune,
+      (store, theirs) => losing(store, add(theirs)),
+      [ids("removed", "0", "a", "b")],
+    ],
+    [
+      "a prune that loses two answers",
+      prune,
+      (store, theirs) => {
+        const more = ["1", "2"];
+        return meeting(store, async (method, isMade) => {
+          const id = method === "updateMessages" && isMade && more.shift();
+          if (typeof id !== "string") return;
+          await theirs.add(old(id));
+          throw lost;
+        });
+      },
+      [ids("removed", "0", "a", "b", "c")],
+    ],
+    [
+      "a restore that was made, of what others have evicted since",
+      (memory) => memory.restore("a"),
+      (store, theirs) => losing(store, () => theirs.add(message("1"), message("2"))),
+      [ids("rewound", "b", "c"), ids("restored", "a")],
+    ],
+    [
+      "a shrink that was made",
+      (memory) => memory.shrink({ target: 0.9 }),
+      (store, theirs) => losing(store, () => theirs.update("said")),
+      [{ ...ids("evicted", "b"), reason: "shrink" }],
+    ],
+  ])("and of what leaves nothing behind, its answer lost behind what others wrote: %s", async (...given) => {
+    const [, change, lose, told] = given;
+    const events = await toldBehind(change, lose);
+    const [end, ...rest] = events.toReversed();
+    expect(rest.toReversed()).toMatchObject(told);
+    expect(end).toMatchObject({ type: "committed" });
   });
 
   test("one that met others counts its attempts, and tells of the last", async () => {

@@ -9,10 +9,12 @@ import {
   type MemoryEvent,
   type ModelMessage,
   TurnkeepError,
+  toolCall,
+  toolResult,
   user,
 } from "../src/index.ts";
 import { besideChanges } from "./events.ts";
-import { losing } from "./meeting-store.ts";
+import { losing, refusing } from "./meeting-store.ts";
 import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -21,20 +23,6 @@ const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
 
 const texts = async (memory: Memory): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
-
-/** A store whose first update is refused behind what happens meanwhile. */
-function refusing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): ChatMemoryStore {
-  let isRefused = false;
-  return {
-    ...store,
-    updateMessages: async (id, update, options) => {
-      if (isRefused) return store.updateMessages(id, update, options);
-      isRefused = true;
-      await meanwhile();
-      throw lost;
-    },
-  };
-}
 
 /** Two messages, and an instance whose first answer will be lost after what `meanwhile` has somebody else do. */
 async function setUp(meanwhile: (theirs: Memory) => Promise<unknown>, store = inMemoryStore()) {
@@ -214,6 +202,18 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.add(user("z"))) });
     expect(await ours.remove("0")).toEqual(["0"]);
     expect(await texts(theirs)).toEqual(["1", "z"]);
+  });
+
+  test.each([
+    ["with", inMemoryStore()],
+    ["without", withoutHistory()],
+  ])("of a removal that did not arrive only what is gone is answered, %s history", async (_, store) => {
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(entry(toolCall("c", "look", {}), { id: "call" }), toolResult("c", "look", "r"));
+    const meanwhile = () => theirs.remove("call", { only: true });
+    const ours = createChatMemory({ id: "m", store: refusing(store, meanwhile) });
+    expect(await ours.remove("call")).toEqual(["call"]);
+    expect(await theirs.entries()).toHaveLength(1);
   });
 
   test("so is the newest of what there was, if it was not all", async () => {

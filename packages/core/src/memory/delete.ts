@@ -2,7 +2,7 @@ import type { Item } from "../steps/item.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Gap } from "./head.ts";
 import type { StoredRecord } from "./outcomes.ts";
-import { findRecords, scanRecords } from "./stored-records.ts";
+import { scanRecords, statesNow } from "./stored-records.ts";
 import { beginsBranch, gapAt, parentOf } from "./tree.ts";
 
 /** How many gaps are known. Of more, the oldest are forgotten: a head stays small. */
@@ -53,10 +53,6 @@ export async function goneOf<T extends { readonly id: string; readonly seq: numb
   tried: readonly T[],
   reading: Reading<M>,
 ): Promise<T[]> {
-  const kept = await findRecords(
-    tried.map(({ id }) => id),
-    { ...reading, draft: undefined },
-  );
-  const seqs = new Set(kept.map(({ seq }) => seq));
-  return tried.filter(({ seq }) => !seqs.has(seq));
+  const states = await statesNow(tried, reading);
+  return tried.filter(({ seq }) => !states.has(seq));
 }

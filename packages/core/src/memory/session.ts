@@ -25,8 +25,9 @@ import { isSameContent } from "./lease.ts";
 import { type Loaded, loadedFrom } from "./loaded.ts";
 import { checkOwned } from "./owner.ts";
 import { report } from "./report.ts";
-import { tellUpdate } from "./tell-update.ts";
-import { isMade } from "./witness.ts";
+import { tellUpdate, together } from "./tell-update.ts";
+import type { MovedIds } from "./update-parts.ts";
+import { cameTrue, isMade } from "./witness.ts";
 
 /** Applies a change to the attempt's draft. Called again on the new state after a conflict. */
 export type Plan<M, T> = (attempt: Attempt<M>) => T | Promise<T>;
@@ -153,8 +154,8 @@ export class Session<M> {
     const { memoryId, store, owner } = settings;
     const begun = settings.onEvent && performance.now();
     let open: TurnkeepError | undefined;
-    /** The change whose answer was lost. */
-    let inDoubt: Draft<M> | undefined;
+    /** The last attempt whose answer was lost, and what has come true of those before. */
+    let inDoubt: { readonly draft: Draft<M>; readonly came: MovedIds } | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
       const loaded = this.#state ?? (await this.#reload(call));
@@ -166,7 +167,10 @@ export class Session<M> {
       const draft = new Draft(loaded, settings, base !== undefined);
       this.#state = undefined;
       let result: T;
+      let came: MovedIds = {};
       try {
+        if (inDoubt !== undefined && settings.onEvent !== undefined)
+          came = together(inDoubt.came, await cameTrue(inDoubt.draft, { loaded, settings, call }));
         const planned = plan({ draft, loaded, settings, limits, call });
         result = planned instanceof Promise ? await planned : planned;
       } catch (error) {
@@ -178,8 +182,7 @@ export class Session<M> {
       if (!draft.changed) {
         this.#state = loaded;
         if (!isFresh && !(await this.#isCurrent(call, loaded))) continue;
-        // Nothing is left to do: it was made.
-        if (inDoubt !== undefined) tellUpdate(settings, inDoubt, attempt, begun);
+        if (Object.keys(came).length > 0) tellUpdate(settings, draft, attempt, begun, came);
         return result;
       }
       const beats = turn?.carry(draft);
@@ -188,7 +191,7 @@ export class Session<M> {
       call.failure = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signalFor(store) });
-        tellUpdate(settings, draft, attempt, begun);
+        tellUpdate(settings, draft, attempt, begun, came);
         call.throwIfEnded();
         this.#state = draft.loaded(update.version);
         this.#known = draft.live.items;
@@ -204,13 +207,13 @@ export class Session<M> {
         call.throwIfEnded();
         if (!conflict) {
           open = error as TurnkeepError;
-          inDoubt = draft;
+          inDoubt = { draft, came };
           call.isOpen = true;
         }
         call.failure = open ?? (error as TurnkeepError);
         const wasApplied = async (): Promise<boolean> => {
           const isApplied = await this.#wasApplied(call, draft, update, open);
-          if (isApplied) tellUpdate(settings, draft, attempt, begun);
+          if (isApplied) tellUpdate(settings, draft, attempt, begun, came);
           return isApplied;
         };
         if (await wasApplied()) return result;

@@ -46,6 +46,19 @@ export async function findRecords<M>(
 
 const mostIds = 500;
 
+/** By `seq`, the states in which those of these messages are stored that are there. A change that is being made does not count. */
+export async function statesNow<M>(
+  messages: Iterable<{ readonly id: string }>,
+  reading: Reading<M>,
+): Promise<ReadonlyMap<number, MessageState>> {
+  const ids = [...messages].map(({ id }) => id);
+  const kept = await findRecords(ids, { ...reading, draft: undefined });
+  const states = new Map(kept.map(({ seq, state }) => [seq, state]));
+  // A store without history tells of no other.
+  for (const { seq } of reading.loaded.live.items) states.set(seq, "live");
+  return states;
+}
+
 /** Reads what is kept, page by page, until `done` returns true. Reads nothing if the store keeps no history. */
 export async function scanRecords<M>(
   query: HistoryQuery,

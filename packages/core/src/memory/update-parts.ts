@@ -17,6 +17,14 @@ interface Moved<M> {
   readonly reason?: EvictionReason;
 }
 
+/**
+ * The ids of the moved messages by what becomes of them; of those that are evicted, by the reason. `restored`: from
+ * superseded.
+ */
+export type MovedIds = {
+  readonly [Fate in MessageState | "removed" | EvictionReason | "restored"]?: readonly string[];
+};
+
 /** As many as one page of history holds. */
 const mostWitnesses = 1000;
 
@@ -154,14 +162,16 @@ export class UpdateParts<M> {
       .map(({ id }) => id);
   }
 
-  /** The ids of the moved messages by what becomes of them; of those that are evicted, by the reason. `restored`: from superseded. */
-  movedIds(): { readonly [Fate in Moved<M>["becomes"] | EvictionReason | "restored"]?: readonly string[] } {
+  /** @param states By `seq`, the states that messages have now: what has another than the update gives it is left out. */
+  movedIds(states?: ReadonlyMap<number, MessageState>): MovedIds {
     const ids: { [fate: string]: string[] } = {};
-    for (const { message, becomes, was, reason } of this.#moves.values()) {
+    for (const { message, becomes, to, was, reason } of this.#moves.values()) {
       const isGoneAgain = becomes === "removed" && this.#isNew(message.seq);
       // Nor what has the state again that it had.
       if (isGoneAgain || becomes === was || !isSaid(message)) continue;
-      const isBack = was === "superseded" && (becomes === "evicted" || becomes === "live");
+      const isBack = was === "superseded" && isPartOf(becomes);
+      const now = states === undefined ? to : (states.get(message.seq) ?? "removed");
+      if (now !== to && !(isBack && isPartOf(now))) continue;
       const fate = isBack ? "restored" : becomes === "evicted" ? (reason ?? becomes) : becomes;
       ids[fate] ??= [];
       ids[fate].push(message.id);
@@ -178,6 +188,11 @@ export class UpdateParts<M> {
   #isNew(seq: number): boolean {
     return seq >= this.#firstNew;
   }
+}
+
+/** Of the conversation as it is. */
+function isPartOf(state: MessageState | "removed"): boolean {
+  return state === "evicted" || state === "live";
 }
 
 function isSaid<M>(message: Moved<M>["message"]): boolean {

@@ -2,6 +2,8 @@ import { type Item, readableMeta } from "../steps/item.ts";
 import type { Reading } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
 import { isWritten } from "./lease.ts";
+import { statesNow } from "./stored-records.ts";
+import type { MovedIds } from "./update-parts.ts";
 
 /** What is compared of a message. */
 type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
@@ -31,8 +33,18 @@ export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<b
   // the same seq and in the same millisecond.
   const isThere = witnesses.every((item, index) => isSame(found[index], item, isWhole));
   // Of a message that was replaced once more nothing can be told, nor of what was said with it.
-  const isReplacedAgain = !isThere && !draft.adds && draft.saysAnew && draft.isSaidSince(now);
-  return isReplacedAgain ? undefined : isThere;
+  const isReplacedAgain = !isThere && witnesses.every(({ id }, index) => found[index]?.id === id);
+  return isReplacedAgain && draft.saysAnew && draft.isSaidSince(now) ? undefined : isThere;
+}
+
+/**
+ * What has come true of a change whose answer was lost and that leaves nothing behind to know it by, as what is told of it.
+ * Somebody else may have done the same.
+ */
+export async function cameTrue<M>(draft: Draft<M>, reading: Reading<M>): Promise<MovedIds> {
+  const { parts } = draft;
+  if (draft.begins || draft.saysAnew || draft.isOfLease || parts.witnesses().items.length > 0) return {};
+  return parts.movedIds(await statesNow(parts.outcomes().values(), reading));
 }
 
 function isSame(found: Evidence | undefined, item: Evidence, isWhole: boolean): boolean {
