@@ -1,13 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type ChatMemoryStore,
   createChatMemories,
+  createChatMemory,
   entry,
   inMemoryStore,
   TurnkeepError,
   user,
 } from "../src/index.ts";
-import { losing } from "./meeting-store.ts";
+import { losing, meeting } from "./meeting-store.ts";
 
 const hour = 60 * 60 * 1000;
 
@@ -159,6 +160,27 @@ describe("prune", () => {
     expect((await memories.get("a").history()).messages).toHaveLength(1);
   });
 
+  it("asks the store as often for a long branch as for a short one", async () => {
+    const reads: number[] = [];
+    for (const length of [5, 400]) {
+      const inner = inMemoryStore();
+      const memory = createChatMemory({ id: "a", store: inner });
+      const list = Array.from({ length }, (_, n) => entry(user(`${n}`), { createdAt: 1 }));
+      for (let time = 0; time < 3; time++) await memory.set(list);
+      let count = 0;
+      const store = meeting(inner, (method, isMade) => {
+        if (method === "getHistory" && isMade) count++;
+      });
+      const { memories } = await createChatMemories({ store }).prune({
+        olderThanMs: 1,
+        states: ["superseded"],
+      });
+      expect(memories[0]?.messageIds).toHaveLength(2 * length);
+      reads.push(count);
+    }
+    expect(reads[1]).toBe(reads[0]);
+  });
+
   it.each([{}, { olderThanMs: -1 }, { olderThanMs: 1, states: ["live"] }, { olderThanMs: 1, states: [] }])(
     "of %o is INVALID_OPTION",
     async (request) => {
@@ -166,4 +188,48 @@ describe("prune", () => {
       await expect(memories.prune(request as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
     },
   );
+});
+
+describe("a memory that cannot be read", () => {
+  let store: ChatMemoryStore;
+  beforeEach(async () => {
+    store = inMemoryStore();
+    const update = { expected: null, version: "v", nextSeq: 1, append: [], replace: [], move: [] };
+    const heads = { a: "damaged", c: JSON.stringify({ v: 999 }) };
+    for (const [id, head] of Object.entries(heads))
+      await store.updateMessages(id, { ...update, owner: "ann", head });
+    const others = createChatMemories({ store, owner: "ann", window: { maxMessages: 1 } });
+    const createdAt = Date.now() - hour;
+    for (const id of ["b", "d"])
+      await others.get(id).add(entry(user("1"), { id: "1", createdAt }), entry(user("2"), { id: "2" }));
+  });
+  const unreadable = { code: "CORRUPT_RECORD", details: { memoryId: "a" } };
+
+  it("keeps no other from being assigned, and is told at the end", async () => {
+    const memories = createChatMemories({ store });
+    await expect(memories.assign({ from: "ann", to: "bob" })).rejects.toMatchObject(unreadable);
+    const { memories: bobs } = await memories.list({ owner: "bob" });
+    expect(bobs.map(({ memoryId }) => memoryId)).toEqual(["b", "d"]);
+    await memories.erase({ owner: "ann" });
+    expect((await memories.list({ owner: "ann" })).memories).toEqual([]);
+    expect(await memories.assign({ from: "ann", to: "bob" })).toEqual({ assigned: [] });
+  });
+
+  it("keeps no other from being pruned, and is told at the end", async () => {
+    const memories = createChatMemories({ store });
+    const pruned = memories.prune({ olderThanMs: 1, owner: "ann" });
+    await expect(pruned).rejects.toMatchObject(unreadable);
+    for (const id of ["b", "d"]) {
+      const { messages } = await memories.get(id).history();
+      expect(messages.map((message) => message.id)).toEqual(["2"]);
+    }
+  });
+
+  it("does not hide that the store could not be asked", async () => {
+    const down = meeting(store, (method) => {
+      if (method === "updateMessages") throw new TurnkeepError("STORE_REFUSED", "read-only");
+    });
+    const assigned = createChatMemories({ store: down }).assign({ from: "ann", to: "bob" });
+    await expect(assigned).rejects.toMatchObject({ code: "STORE_REFUSED" });
+  });
 });
