@@ -46,6 +46,18 @@ describe("a memory in a store without history", () => {
     expect(await texts(memory)).toEqual(["1", "2"]);
   });
 
+  test("changes at once what it would change one by one, also what leaves in between", async () => {
+    const one = createChatMemory({ id: "one", store, window: { maxMessages: 1 } });
+    await one.transaction((change) => {
+      change.add(entry(user("a"), { id: "a" }));
+      change.update(1);
+      change.add(user("b"));
+      change.put("a", user("a2"));
+    });
+    expect(await texts(one)).toEqual(["a2"]);
+    expect(await one.data()).toBe(1);
+  });
+
   test("compacts what is there", async () => {
     await memory.compact({ through: "2", replacement: user("sum") });
     expect(await texts(memory)).toEqual(["sum", "assistant", "tool"]);

@@ -18,9 +18,15 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
-type Policy = Pick<ChatMemoryOptions<ModelMessage>, "window" | "history" | "systemMessages" | "systemFirst">;
+type Policy = Pick<
+  ChatMemoryOptions<ModelMessage>,
+  "window" | "history" | "systemMessages" | "systemFirst"
+> & {
+  readonly isForgetful?: boolean;
+};
 
 const kinds = [
   "ask",
@@ -77,6 +83,7 @@ const policies: [string, Policy][] = [
   ["of four messages one by one", { window: { maxMessages: 4, unit: "message" } }],
   ["of instructions that stay", { window: { maxMessages: 5 }, systemMessages: "positioned" }],
   ["of four messages and no history", { window: { maxMessages: 4 }, history: false }],
+  ["of four messages in a store without history", { window: { maxMessages: 4 }, isForgetful: true }],
 ];
 
 /** The calls that a memory and a transaction share. */
@@ -159,7 +166,8 @@ class World {
         this.updates++;
       },
     };
-    return createChatMemory({ id: "m", store, ...this.policy });
+    const { isForgetful = false, ...policy } = this.policy;
+    return createChatMemory({ id: "m", store: isForgetful ? withoutHistory(store) : store, ...policy });
   }
 
   /** As far as the changes are possible. */
@@ -195,13 +203,21 @@ async function afterAll(world: World, changes: readonly Act[]): Promise<string |
 }
 
 /** What is shown, or the code of the error that says why nothing is: a step that does not fit. */
-async function viewOf(of: { messages(): Promise<unknown[]> }): Promise<unknown> {
-  const shown = of.messages();
-  return (await failureOf(shown)) ?? shown;
+function viewOf(of: { messages(): Promise<unknown[]> }): Promise<unknown> {
+  return orCode(of.messages());
 }
 
-/** All that was said, in pages of any size and either order, and what of it is asked for by its id. */
-async function saidIn(of: Pick<Memory, "history">): Promise<unknown> {
+/** All that was said, in pages of any size and either order, or the code of the error that says that nothing is kept. */
+function saidIn(of: Pick<Memory, "history">): Promise<unknown> {
+  return orCode(pagesOf(of));
+}
+
+async function orCode(work: Promise<unknown>): Promise<unknown> {
+  return (await failureOf(work)) ?? work;
+}
+
+/** Also what is asked for by its id. */
+async function pagesOf(of: Pick<Memory, "history">): Promise<unknown> {
   const queries: MemoryHistoryQuery[] = [
     { branches: true },
     { limit: 1, branches: true },
