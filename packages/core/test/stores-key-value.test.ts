@@ -418,6 +418,24 @@ describe("hooks", () => {
   });
 
   test.each([
+    ["how many rows it changed", 0],
+    ["what the database answered", { matched: 0, text: "secret" }],
+    ["nothing", undefined],
+  ])("hooks that return %s, and not whether they wrote, are INVALID_OPTION", async (_, answer) => {
+    const hooks = mapHooks();
+    const told = () => answer as never;
+    const writing = keyValueStore({ ...hooks, compareAndSet: told });
+    const named = (hook: string) => ({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(new RegExp(`hook ${hook}\\(\\) must return true or false(?!.*secret)`)),
+    });
+    await expect(seed(writing, "a", 1)).rejects.toMatchObject(named("compareAndSet"));
+    await seed(keyValueStore(hooks), "a", 1);
+    const deleting = keyValueStore({ ...hooks, delete: told }).deleteMessages("a");
+    await expect(deleting).rejects.toMatchObject(named("delete"));
+  });
+
+  test.each([
     ["a text", "abc"],
     ["keys that are no texts, for ever", [Number.NaN]],
   ])("a list hook that returns %s is INVALID_OPTION", async (_, answer) => {

@@ -29,7 +29,8 @@ export interface KeyValueStoreOptions<R extends {}> {
   get(key: string, call: KeyValueCall): MaybePromise<KeyValueEntry<R> | undefined>;
   /**
    * Writes `value` if the entry under `key` still has that revision or, for `undefined`, if there is no entry. Returns
-   * whether it wrote. The comparison and the write must be one atomic operation of the database.
+   * `true` if it wrote, else `false`; anything else, such as a count of rows, is `INVALID_OPTION`. The comparison and the
+   * write must be one atomic operation of the database.
    */
   compareAndSet(
     key: string,
@@ -38,8 +39,8 @@ export interface KeyValueStoreOptions<R extends {}> {
     call: KeyValueCall,
   ): MaybePromise<boolean>;
   /**
-   * Deletes the entry under `key` if it still has that revision or, for `undefined`, whatever it is. Returns whether it
-   * deleted something. The comparison and the deletion must be one atomic operation of the database.
+   * Deletes the entry under `key` if it still has that revision or, for `undefined`, whatever it is. Returns `true` if it
+   * deleted something, else `false`, as above. The comparison and the deletion must be one atomic operation of the database.
    */
   delete(key: string, revision: R | undefined, call: KeyValueCall): MaybePromise<boolean>;
   /**
