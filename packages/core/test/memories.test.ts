@@ -235,6 +235,18 @@ describe("createChatMemories", () => {
     expect((await store.getMessages("b")).owner).toBe("ann");
   });
 
+  test("a fork ends with its time, or its signal, also while it waits for a limit", async () => {
+    const store = inMemoryStore();
+    await createChatMemory({ id: "a", store }).add(user("1"));
+    const window = { maxMessages: () => new Promise<number>(() => {}) };
+    const late = createChatMemories({ store, window, timeoutMs: 20 }).fork("a", "b");
+    await expect(late).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    const controller = new AbortController();
+    const ended = createChatMemories({ store, window }).fork("a", "b", { signal: controller.signal });
+    controller.abort();
+    await expect(ended).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
   test("a fork is of one moment, whatever happens to its source while it is read", async () => {
     const store = inMemoryStore();
     const window = { maxMessages: 2 };
