@@ -109,7 +109,9 @@ export interface ChatMemories<M> {
   /**
    * Deletes all memories of an owner with their histories, and returns which. A later write, such as that of a
    * streaming answer, begins a memory anew: end such work first, or let it write with `mustExist` (`put`,
-   * `transaction`). Ids must not change owner meanwhile. Each step (a page, a memory) may take `timeoutMs`.
+   * `transaction`). Ids must not change owner meanwhile. Each step (a page, a memory) may take `timeoutMs`. Repeat the call
+   * after an error: the memory that it stopped at may be listed no more, and what is left of it then goes with the store's
+   * `sweep()`, or with `clear()` of that memory.
    * `UNSUPPORTED` if the store lists none.
    */
   erase(
