@@ -50,6 +50,11 @@ describe("a view that pins messages", () => {
     },
   );
 
+  test.each(["a1", "r1"])("shows the whole step of one that has left memory: %s", async (id) => {
+    const memory = await turnOf(3, window({ maxMessages: 5 }));
+    expect(shown(await memory.messages({ pinned: [id] }))).toEqual(["Be brief.", "c1", "r c1", "c3", "r c3"]);
+  });
+
   test.each([
     ["step", "throw"],
     ["step", "evict"],

@@ -3,6 +3,7 @@ import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
+import { findStep } from "./remove.ts";
 import { findRecords } from "./stored-records.ts";
 
 /**
@@ -21,13 +22,25 @@ export async function readPinned<M>(
   const records = await findRecords(absent, reading, ["evicted"]);
   const left = records.map((record) => readItem(record, reader));
   const gone = absent.filter((id) => !left.some((item) => item.id === id));
-  if (gone.length === 0) return left;
+  if (gone.length === 0) return withSteps(left, reading);
   throw new TurnkeepError(
     "NOT_FOUND",
     `Memory ${quoted(memoryId)} cannot show the message ${quoted(gone[0] as string)}: it was removed or superseded, or it ` +
       "left a memory that keeps no history.",
     { details: { memoryId, messageIds: gone } },
   );
+}
+
+/** With the rest of their steps that has left memory, too: a call whose result is stored is not shown as one without. */
+async function withSteps<M>(left: readonly Item<M>[], reading: Reading<M>): Promise<readonly Item<M>[]> {
+  const { live } = reading.loaded;
+  const bySeq = new Map(left.map((item) => [item.seq, item]));
+  for (const item of left) {
+    for (const other of await findStep(reading, live, item)) {
+      if (!live.byId.has(other.id)) bySeq.set(other.seq, bySeq.get(other.seq) ?? other);
+    }
+  }
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
 /** A copy with what has left memory back in its place, in which those messages are pinned. */

@@ -3,7 +3,7 @@ import { isAssistants } from "../steps/kinds.ts";
 import { Live } from "../steps/live.ts";
 import { hasOpenCalls } from "../steps/pairing.ts";
 import type { HistoryQuery, MessageState } from "../store-contract.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import { deleteMessages, goneOf } from "./delete.ts";
 import type { StoredRecord } from "./outcomes.ts";
 import { findRecord, scanRecords } from "./stored-records.ts";
@@ -36,7 +36,7 @@ async function removeFrom<M>(attempt: Attempt<M>, messageId: string, only: boole
   if (live === undefined && kept === undefined) return [];
   const target = live ?? readItem(kept as StoredRecord, settings.reader);
   const find = (): Promise<Item<M>[]> =>
-    kept?.state === "superseded" ? findSuperseded(attempt, target) : findStep(attempt, target, standing);
+    kept?.state === "superseded" ? findSuperseded(attempt, target) : findStep(attempt, draft.live, target);
   const step = only ? [target] : await find();
   await deleteMessages(step, attempt);
   return step;
@@ -73,7 +73,7 @@ async function findSuperseded<M>(attempt: Attempt<M>, target: Item<M>): Promise<
     if (follows) branch.add(record.seq);
     return follows;
   };
-  const step = await findStep(attempt, target, {
+  const step = await findStep(attempt, attempt.draft.live, target, {
     states: undefined,
     through: parent,
     before: (page) => noted(page.filter((record) => ancestry.find(record) !== undefined)),
@@ -83,9 +83,13 @@ async function findSuperseded<M>(attempt: Attempt<M>, target: Item<M>): Promise<
 }
 
 /** All messages of a step by `seq`, live or not, searched before and after the target as far as needed. */
-async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): Promise<Item<M>[]> {
-  const { settings } = attempt;
-  const { live } = attempt.draft;
+export async function findStep<M>(
+  reading: Reading<M>,
+  live: Live<M>,
+  target: Item<M>,
+  range: Range = standing,
+): Promise<Item<M>[]> {
+  const { settings } = reading;
   const known = live.byId.has(target.id) ? live.stepOf(target).items : [target];
   if (isAlone(target) || !settings.store.capabilities.history) return known;
 
@@ -94,7 +98,7 @@ async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): 
   let isAnswerRead = false;
   const { states, through = target.seq - 1 } = range;
   const before: HistoryQuery = { before: through + 1, order: "descending", states, limit: pageSize };
-  await scanRecords(before, attempt, (page) => {
+  await scanRecords(before, reading, (page) => {
     const items = range.before(page).map((kept) => readItem(kept, settings.reader));
     earlier.push(...items);
     const isFound = isComplete(items);
@@ -110,7 +114,7 @@ async function findStep<M>(attempt: Attempt<M>, target: Item<M>, range: Range): 
     return isComplete(earlier) && isWhole(target);
   });
   const found = grouped(earlier, target);
-  await scanRecords({ after: target.seq, states, limit: pageSize }, attempt, (page) => {
+  await scanRecords({ after: target.seq, states, limit: pageSize }, reading, (page) => {
     const items = range.behind(page).map((kept) => readItem(kept, settings.reader));
     for (const item of items) found.append(item);
     const step = found.stepOf(target);
