@@ -71,13 +71,12 @@ export async function readMemory(
   for (let tries = 1; ; tries++) {
     const head = await heads.read(table, memoryId);
     if (head === undefined) return { lost: new Map() };
-    // A page of history may be of no version; a snapshot has to be.
-    const isSnapshot = query === allLive;
+    // What an update moved is no sign that the next version has lost it.
     if (head.version !== version) tries = 1;
     version = head.version;
     const life = new Life(table, memoryId, head.life);
     const [data, page] = await Promise.all([
-      isSnapshot ? dataOf(life, head) : undefined,
+      query === allLive ? dataOf(life, head) : undefined,
       version === known ? undefined : new PageReader(life, head, query).read(),
     ]);
     // What is damaged does not hide the rest.

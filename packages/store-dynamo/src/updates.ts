@@ -115,8 +115,7 @@ async function carryOut(
   const isOver = !isPresent(base);
   const refusal = isOver ? undefined : await table.write(actions);
   if (isOver || refusal !== undefined) {
-    // What may be in place after all is left to a sweep.
-    // So is what cannot be removed now: the update is refused all the same.
+    // What may be in place after all is left to a sweep; so is what cannot be removed now, and the update is refused all the same.
     if (staged.length > 0 && refusal?.isOpen !== true) await discard(life, work).catch(() => {});
     const [ofHead, ...others] = refusal?.codes ?? [];
     const isHeadAsExpected = ofHead === "None" && others.includes("ConditionalCheckFailed");

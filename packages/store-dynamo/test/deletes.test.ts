@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { createChatMemories, createChatMemory } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
@@ -165,6 +166,42 @@ test("a delete that is refused half-way does not say that nothing was written, a
   isDenied = false;
   await store.deleteMessages(memoryId);
   await expectNothingOf(memoryId);
+});
+
+describe("a memory whose rows could not be deleted with its head", () => {
+  /** A store whose first deletion of rows fails, once `meanwhile` is done. */
+  function failingOnce(meanwhile = (): void => {}): DynamoStore {
+    let hasFailed = false;
+    const failing = wrapped(client, async ({ operation }, send) => {
+      if (operation !== "BatchWriteItem" || hasFailed) return send();
+      hasFailed = true;
+      meanwhile();
+      throw fault("InternalServerError", {}, 500);
+    });
+    return dynamoStore({ client: failing, tableName });
+  }
+
+  test.each<[string, (id: string, store: DynamoStore) => Promise<unknown>]>([
+    ["clear()", (id, store) => createChatMemory({ id, store }).clear()],
+    ["erase()", (id, store) => createChatMemories({ store }).erase({ owner: id })],
+  ])("is gone with its rows when %s ends", async (_, remove) => {
+    const memoryId = randomUUID();
+    await begun(memoryId);
+    await remove(memoryId, failingOnce());
+    await expectNothingOf(memoryId);
+  });
+
+  test("loses them by the next clear()", async () => {
+    const memoryId = randomUUID();
+    await begun(memoryId);
+    const caller = new AbortController();
+    const store = failingOnce(() => caller.abort());
+    const cleared = createChatMemory({ id: memoryId, store }).clear({ signal: caller.signal });
+    await expect(cleared).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await itemsIn(client, tableName, `memory:${memoryId}`)).not.toEqual([]);
+    await createChatMemory({ id: memoryId, store: one }).clear();
+    await expectNothingOf(memoryId);
+  });
 });
 
 test("a delete of a memory that is not there leaves alone what others are writing, and longer ids", async () => {

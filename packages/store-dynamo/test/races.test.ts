@@ -371,22 +371,26 @@ describe("a read that meets an update", () => {
     }
   });
 
-  test("is repeated as often as it meets another one", async () => {
-    const memoryId = randomUUID();
-    let { version }: { version: string } = update(null, 3);
-    await one.updateMessages(memoryId, { ...update(null, 3, { append: inRows(1, 2) }), version });
-    let left = 8;
-    const slow = wrapped(client, async ({ operation }, send) => {
-      if (operation === "Query" && left-- > 0) {
-        const change = update(version, 3, { replace: [message(1, `"${left}"`)] });
-        ({ version } = change);
-        await one.updateMessages(memoryId, change);
-      }
-      return send();
-    });
-    const seen = await dynamoStore({ client: slow, tableName }).getMessages(memoryId);
-    expect(seen).toMatchObject({ version, messages: [message(1, '"0"'), ...inRows(2, 2)] });
-  });
+  test.each(["getMessages", "getHistory"] as const)(
+    "is repeated as often as it meets another one: %s",
+    async (call) => {
+      const memoryId = randomUUID();
+      let { version }: { version: string } = update(null, 3);
+      await one.updateMessages(memoryId, { ...update(null, 3, { append: inRows(1, 2) }), version });
+      let left = 8;
+      const slow = wrapped(client, async ({ operation }, send) => {
+        if (operation === "Query" && left-- > 0) {
+          const change = update(version, 3, { replace: [message(1, `"${left}"`)] });
+          ({ version } = change);
+          await one.updateMessages(memoryId, change);
+        }
+        return send();
+      });
+      const seen = await dynamoStore({ client: slow, tableName })[call](memoryId, {});
+      expect(seen).toMatchObject({ messages: [message(1, '"0"'), ...inRows(2, 2)] });
+      if (call === "getMessages") expect(seen).toMatchObject({ version });
+    },
+  );
 
   test("of history that meets one within its last page lists all that is not removed", async () => {
     const memoryId = randomUUID();

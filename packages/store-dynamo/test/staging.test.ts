@@ -1,8 +1,19 @@
+import { randomUUID } from "node:crypto";
 import type { MemorySnapshot, MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { dying, idsStored, itemsBeside, itemsIn, later, sized, useOwnTable, wrapped } from "./support.ts";
+import {
+  dying,
+  fault,
+  idsStored,
+  itemsBeside,
+  itemsIn,
+  later,
+  sized,
+  useOwnTable,
+  wrapped,
+} from "./support.ts";
 
 const { tableName, client } = useOwnTable();
 const store = dynamoStore({ client, tableName });
@@ -180,6 +191,45 @@ test.each<[string, MemoryUpdate, Partial<MemoryUpdate>]>([
     expect(await idsStored(client, tableName, name)).toEqual([...expected.values()].map(({ id }) => id));
   },
 );
+
+describe("a refused update whose staged rows cannot be removed", () => {
+  /** Meets another one when it comes to commit; then the first such write of its own fails, after `meanwhile`. */
+  async function refused(operation: string, signal?: AbortSignal, meanwhile = (): void => {}) {
+    const memoryId = randomUUID();
+    const begin = update(null, 2, { append: [message(1)] });
+    const others = update(begin.version, 2, { replace: [message(1, '"theirs"')] });
+    await store.updateMessages(memoryId, begin);
+    const left = ["TransactWriteItems", operation];
+    const meeting = wrapped(client, async (sent, send) => {
+      if (sent.operation !== left[0]) return send();
+      left.shift();
+      if (left.length > 0) {
+        await store.updateMessages(memoryId, others);
+        return send();
+      }
+      meanwhile();
+      throw fault("InternalServerError", {}, 500);
+    });
+    const late = update(begin.version, 3, { append: [large(2)] });
+    const call = dynamoStore({ client: meeting, tableName }).updateMessages(memoryId, late, { signal });
+    await expect(call).rejects.toMatchObject({ code: signal ? "ABORTED" : "VERSION_CONFLICT" });
+    expect(left).toEqual([]);
+    expect(await store.getMessages(memoryId)).toMatchObject({ messages: others.replace });
+    expect(await idsStored(client, tableName, memoryId)).toContain("m2");
+    await later(() => store.sweep());
+    expect(await idsStored(client, tableName, memoryId)).toEqual(["m1"]);
+  }
+
+  test.each(["PutItem", "BatchWriteItem"])(
+    "is refused all the same, and a sweep removes them: %s",
+    (operation) => refused(operation),
+  );
+
+  test("ends with the caller's signal", async () => {
+    const caller = new AbortController();
+    await refused("PutItem", caller.signal, () => caller.abort());
+  });
+});
 
 test("an interrupted delete is absent at once, and a sweep removes the rest", async () => {
   for (let step = 1, isDone = false; !isDone; step++) {

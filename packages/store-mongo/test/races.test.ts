@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { HistoryQuery, MemoryUpdate } from "@turnkeep/core";
+import { createChatMemories, createChatMemory, type HistoryQuery, type MemoryUpdate } from "@turnkeep/core";
 import { unreadableMessage } from "@turnkeep/core/store-kit";
 import {
   expectAppendsToLand,
@@ -373,6 +373,39 @@ test.each([undefined, "its version"])(
     expect(await rawRead(client, database, memoryId)).toEqual([]);
   },
 );
+
+describe("a memory whose rows could not be deleted with its document", () => {
+  const died = () => Promise.reject(new Error("the process has died"));
+
+  async function begun(): Promise<string> {
+    const memoryId = randomUUID();
+    await one.updateMessages(memoryId, update(null, 2, { owner: memoryId, append: [large(1, "old life")] }));
+    return memoryId;
+  }
+
+  test.each<[string, (id: string, store: MongoStore) => Promise<unknown>]>([
+    ["clear()", (id, store) => createChatMemory({ id, store }).clear()],
+    ["erase()", (id, store) => createChatMemories({ store }).erase({ owner: id })],
+  ])("is gone with its rows when %s ends", async (_, remove) => {
+    const memoryId = await begun();
+    await remove(memoryId, interrupted("deleteMany", 1, died));
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+  });
+
+  test("loses them by the next clear()", async () => {
+    const memoryId = await begun();
+    const caller = new AbortController();
+    const dying = interrupted("deleteMany", 1, () => {
+      caller.abort();
+      return died();
+    });
+    const cleared = createChatMemory({ id: memoryId, store: dying }).clear({ signal: caller.signal });
+    await expect(cleared).rejects.toMatchObject({ code: "ABORTED" });
+    expect((await rawRead(client, database, memoryId)).join()).toContain("old life");
+    await createChatMemory({ id: memoryId, store: one }).clear();
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+  });
+});
 
 test("a delete that looks for what is left of earlier lives spares one that begins meanwhile", async () => {
   const memoryId = randomUUID();
