@@ -3,6 +3,7 @@ declare module "better-sqlite3" {
   export default class Database {
     constructor(file: string);
     exec(sql: string): this;
+    defaultSafeIntegers(): this;
     prepare(sql: string): {
       readonly reader: boolean;
       all(...values: unknown[]): unknown[];
