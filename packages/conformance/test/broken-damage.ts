@@ -32,6 +32,16 @@ export const brokenDamage: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "does not find a message whose record is gone by the id under which it shows it",
+    caughtBy: ["errors", lost],
+    wrap: (base) => ({
+      async getHistory(id, query, options) {
+        const page = await base.getHistory(id, query, options);
+        return query.ids === undefined ? page : { ...page, messages: withoutLost(page.messages) };
+      },
+    }),
+  },
+  {
     fault: "answers no message of a memory of which one record is gone",
     caughtBy: ["errors", lost],
     wrap: (base) => ({

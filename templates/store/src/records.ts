@@ -93,6 +93,12 @@ function messageOf(row: MessageRow | LostRow): StoredMessage {
   return meta === null ? message : { ...message, meta };
 }
 
+/** The seqs of lost messages that are named by the ids that stand in for them. */
+export function lostSeqs(ids: readonly string[]): number[] {
+  const seqs = ids.map((id) => Number(/\d+$/.exec(id)?.[0]));
+  return seqs.filter((seq, index) => unreadableMessage(seq).id === ids[index]);
+}
+
 /** A memory whose row is locked: nobody else changes it before the transaction ends. */
 export interface LockedMemory {
   readonly key: string;

@@ -3,7 +3,7 @@ import type { FoldedUpdate, NormalHistoryQuery, NormalListQuery, StoredRows } fr
 import type { Identifiers } from "./migrations.ts";
 import type { NormalOptions } from "./options.ts";
 import { batchesOf, type MessageRow, numbers, rowValues, texts } from "./parameters.ts";
-import type { HistoryRow, ListRow, LookRow, SnapshotRow } from "./records.ts";
+import { type HistoryRow, type ListRow, type LookRow, lostSeqs, type SnapshotRow } from "./records.ts";
 
 /**
  * One statement. Every connection keeps the text prepared, in the driver and in the server, so there are some thirty of
@@ -181,22 +181,34 @@ export class Statements {
     return { text: `${ofLive} union all ${ofOthers} ${by}`, values: [...range, limit, ...others, limit] };
   }
 
-  /** Looked up one by one: the optimizer, which knows little of a list that is sent, might search all of the history. */
+  /**
+   * Looked up one by one: the optimizer, which knows little of a list that is sent, might search all of the history. A live
+   * message that is lost is asked for by the id that stands in for it.
+   */
   #historyOf(
     ids: readonly string[],
     memoryId: string,
     { after, before, order, limit, states }: NormalHistoryQuery,
   ): Statement<HistoryRow> {
     const { messages, live } = this.#names;
-    const text = `
+    const kept = `
       select ${stateOf} as state, m.seq, ${columns}
       from ${texts} straight_join ${messages} m force index (id) on m.id = n.id
       left join ${live} l on l.memory_key = m.memory_key and l.seq = m.seq
-      where ${this.#within("m")} and ${stateOf} in (?, ?, ?)
-      order by m.seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+      where ${this.#within("m")} and ${stateOf} in (?, ?, ?)`;
+    const lost = `
+      select 'live', l.seq, ${columns}
+      from ${numbers} straight_join ${live} l on l.seq = n.seq
+      left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq
+      where ${this.#within("l")} and m.seq is null`;
+    const by = `order by seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+    const range = [memoryId, `${after}`, `${before}`];
     const wanted = [states[0] ?? null, states[1] ?? null, states[2] ?? null];
-    const values = [JSON.stringify(ids), memoryId, `${after}`, `${before}`, ...wanted, `${limit + 1}`];
-    return { text, values };
+    const ofKept = [JSON.stringify(ids), ...range, ...wanted];
+    const seqs = states.includes("live") ? lostSeqs(ids) : [];
+    if (seqs.length === 0) return { text: `${kept} ${by}`, values: [...ofKept, `${limit + 1}`] };
+    const ofLost = [JSON.stringify(seqs), ...range];
+    return { text: `${kept} union all ${lost} ${by}`, values: [...ofKept, ...ofLost, `${limit + 1}`] };
   }
 
   /** The rows of that table that belong to a memory which is present, between two places. */

@@ -85,6 +85,11 @@ describe("no statement walks through more than it answers", () => {
     ["history of live ones", [sql.history("m100", { ...page, states: ["live"] })]],
     ["history of others", [sql.history("m100", { ...page, states: ["evicted"], order: "descending" })]],
     ["history by ids", [sql.history("m100", { ...page, ids: ["i5", "i1990"] })], true],
+    [
+      "history by ids of lost ones",
+      [sql.history("m100", { ...page, ids: ["i5", "turnkeep:lost:1990"] })],
+      true,
+    ],
     ["list", [sql.list(listing), sql.list({ ...listing, owner: "o1" })]],
     [
       "the newest",

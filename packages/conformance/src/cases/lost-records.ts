@@ -97,6 +97,9 @@ async function expectInPlace(
   expectPlaces("getHistory", page.messages, memory.model.history({ limit: 1000 }).messages, seq);
   const rest = await store.getHistory(memory.id, { states: ["live"], order: "descending", limit: 1000 });
   expectPlaces("getHistory of the live ones, newest first", rest.messages.toReversed(), live, seq);
+  const ids = messages.map(({ id }) => id);
+  const byId = await store.getHistory(memory.id, { ids });
+  expectPlaces("getHistory by the ids that getMessages shows", byId.messages, live, seq);
 }
 
 function expectPlaces(
