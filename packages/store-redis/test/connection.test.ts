@@ -15,7 +15,7 @@ import {
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
-import { scripts } from "../src/scripts.ts";
+import { scripts, scriptsOf } from "../src/scripts.ts";
 import { newPrefix, refusing, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
@@ -548,6 +548,29 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     },
   );
 
+  /** Another server that has all that this one has. */
+  async function replicaOfServer(): Promise<RedisServer> {
+    const replica = await startRedis({ engine, sources: ["machine", "cache"] });
+    onTestFinished(() => replica.stop());
+    await withClient(replica.url, async (client) => {
+      await client.call("REPLICAOF", ["127.0.0.1", new URL(server.url).port]);
+      await until(async () => /master_link_status:up/.test(await client.info("replication")));
+    });
+    return replica;
+  }
+
+  /** Calls while that server stands still. */
+  async function whileStopped(stopped: RedisServer, call: () => Promise<void>): Promise<void> {
+    const info = await withClient(stopped.url, (client) => client.info("server"));
+    const pid = Number(/process_id:(\d+)/.exec(info)?.[1]);
+    process.kill(pid, "SIGSTOP");
+    try {
+      await call();
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+  }
+
   test("waits for replicas, and says so when there are too few", async () => {
     const options = { url: server.url, prefix, waitReplicas: { count: 1, timeoutMs: 50 } };
     const begin = update(null, 2, { append: [message(1)] });
@@ -557,12 +580,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     expect(said((error as Error).cause)).toContain("only 0 of 1 replicas within 50 ms");
     expect((await store.getMessages("waits")).version).toBe(begin.version);
 
-    const replica = await startRedis({ engine, sources: ["machine", "cache"] });
-    onTestFinished(() => replica.stop());
-    await withClient(replica.url, async (client) => {
-      await client.call("REPLICAOF", ["127.0.0.1", new URL(server.url).port]);
-      await until(async () => /master_link_status:up/.test(await client.info("replication")));
-    });
+    const replica = await replicaOfServer();
     const patient = redisStore({ ...options, waitReplicas: { count: 1, timeoutMs: 20_000 } });
     await patient.updateMessages("waits", update(begin.version, 3, { append: [message(2)] }));
     const reader = redisStore({ url: replica.url, prefix });
@@ -575,19 +593,50 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       [() => store.updateMessages("waits", append), () => others[0].updateMessages("waits", append)],
       [() => others[1].deleteMessages("waits"), () => others[2].deleteMessages("waits")],
     ] as const) {
-      const info = await withClient(replica.url, (client) => client.info("server"));
-      const pid = Number(/process_id:(\d+)/.exec(info)?.[1]);
-      process.kill(pid, "SIGSTOP");
-      try {
+      await whileStopped(replica, async () => {
         for (const write of [first, again]) {
           await expect(write()).rejects.toMatchObject({
             cause: { message: expect.stringContaining("0 of 1 replicas") },
           });
         }
-      } finally {
-        process.kill(pid, "SIGCONT");
-      }
+      });
     }
     await Promise.all([store, patient, reader, ...others].map((each) => each.close()));
   });
+
+  test.each<[script: "note" | "leave", change: Partial<MemoryUpdate>]>([
+    ["note", { head: "2" }],
+    ["leave", { owner: "bob" }],
+  ])(
+    "does not take a write for one that replicas have if its connection broke before they were asked: %s",
+    async (script, change) => {
+      const replica = await replicaOfServer();
+      const { sha } = scriptsOf(1)[script];
+      const redis = new Redis(server.url, { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+      redis.on("error", () => {});
+      onTestFinished(() => redis.disconnect());
+      let isCut = false;
+      const client: RedisClient = {
+        async call(command, args) {
+          const answer = redis.call(command, args);
+          if (args[0] !== sha || isCut) return answer;
+          isCut = true;
+          answer.catch(() => {});
+          redis.stream.destroy();
+          await once(redis, "ready");
+          return answer;
+        },
+      };
+      const options = { client, prefix, activityMs: 1, waitReplicas: { count: 1, timeoutMs: 20_000 } };
+      const store = redisStore(options);
+      const begin = update(null, 2, { owner: "ann", append: [message(1)] });
+      await store.updateMessages(`broken ${script}`, begin);
+      await whileStopped(replica, async () => {
+        const next = update(begin.version, 2, change);
+        const call = store.updateMessages(`broken ${script}`, next);
+        await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      });
+      expect(isCut).toBe(true);
+    },
+  );
 });
