@@ -1,5 +1,5 @@
 import { createChatMemory, user } from "@turnkeep/core";
-import { failure, message, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
+import { failure, gate, message, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
@@ -41,6 +41,29 @@ test("of connections that died in silence, one costs a call its time, whose sign
   proxy.forget();
   await expect(store.getHistory("a", {}, timeOut())).rejects.toMatchObject({ code: "ABORTED" });
   await store.updateMessages(`begun-${proxy.port}`, update(null, 2, { append: [message(1)] }));
+});
+
+test("close() waits for the end of clients that were given up before", async () => {
+  const close = MongoClient.prototype.close;
+  const [ended, last] = [[] as number[], gate()];
+  let count = 0;
+  const closing = vi.spyOn(MongoClient.prototype, "close").mockImplementation(async function (
+    this: MongoClient,
+  ) {
+    const which = ++count;
+    await close.call(this);
+    // The one that was given up takes longer than the one in use.
+    if (which === 1) await last.opened.then(() => new Promise((resolve) => setImmediate(resolve)));
+    ended.push(which);
+    last.open();
+  });
+  onTestFinished(() => closing.mockRestore());
+  const { proxy, store } = await throughProxy();
+  proxy.forget();
+  await expect(store.getMessages("a", timeOut())).rejects.toMatchObject({ code: "ABORTED" });
+  await store.getMessages("a");
+  await store.close();
+  expect(ended).toEqual([2, 1]);
 });
 
 test("a memory's own time-out counts as one", async () => {
