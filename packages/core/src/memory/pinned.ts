@@ -3,7 +3,7 @@ import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
-import { findStep } from "./remove.ts";
+import { findStep } from "./find-step.ts";
 import { findRecords } from "./stored-records.ts";
 
 /**
