@@ -51,14 +51,14 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
 
 // Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.
 test.each([
-  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 64 },
-  { what: "createChatMemory", code: 'export { createChatMemory } from "@turnkeep/core";', most: 55 },
-  { what: "viewOf", code: 'export { viewOf } from "@turnkeep/core";', most: 44 },
+  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 65 },
+  { what: "createChatMemory", code: 'export { createChatMemory } from "@turnkeep/core";', most: 56 },
+  { what: "viewOf", code: 'export { viewOf } from "@turnkeep/core";', most: 45 },
   { what: "a message helper", code: 'export { user } from "@turnkeep/core";', most: 5 },
   {
     what: "createChatMemory and a store",
     code: 'export { createChatMemory } from "@turnkeep/core"; export { postgresStore } from "@turnkeep/store-postgres";',
-    most: 69,
+    most: 70,
   },
 ])("$what is $most KB in a bundle at most", async ({ what, code, most }) => {
   const cache = join(benchFolder, ".cache", "sizes");
