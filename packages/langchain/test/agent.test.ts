@@ -157,6 +157,23 @@ it("does not store again what a client hands over, though it has left the window
   expect(await recorded(memories)).toEqual(past.map(told));
 });
 
+it("does not double what a client hands over without the calls, however many they were", async () => {
+  const memories = memoriesOf();
+  const answers = ["One.", "Two."].map((text) => {
+    const question = new HumanMessage(text.replace(".", "?"));
+    return [question, ...Array.from({ length: 60 }, () => new AIMessage("Step.")), new AIMessage(text)];
+  });
+  await memories.get("chat-1").add(...answers.flat());
+  const { model } = modelOf(new AIMessage("Three."));
+  const past = ["One?", "One.", "Two?", "Two."].map((text) =>
+    text.endsWith("?") ? new HumanMessage(text) : new AIMessage(text),
+  );
+  await agentOf(memories, { model }).invoke({ messages: [...past, new HumanMessage("Three?")] }, thread());
+  const said = await recorded(memories);
+  expect(said).toHaveLength(2 * 62 + 2);
+  expect(said.slice(-2)).toEqual(["human: Three?", "ai: Three."]);
+});
+
 it("streams, and stores the whole answer", async () => {
   const memories = memoriesOf();
   const model = new FakeStreamingChatModel({

@@ -76,7 +76,7 @@ export class Recorder {
       this.#ids.set(question, await ask(memory, question));
       return;
     }
-    const record = isQuestion ? [] : await newestOf(memory, state.length, fresh);
+    const record = isQuestion ? [] : await newestOf(memory, state, fresh);
     const { known, added } = align(state, record, (message) => this.#ids.get(message));
     for (const message of fresh) {
       const recorded = known.get(message);
@@ -121,17 +121,29 @@ function questionOf(state: readonly BaseMessage[]): BaseMessage | undefined {
   return state.findLast(({ type }) => type === "human");
 }
 
-/** The newest of the record, oldest first: as many as may be meant, or as few as hold all that have an id. */
-async function newestOf(memory: Memory, count: number, wanted: readonly BaseMessage[]): Promise<Recorded[]> {
+/**
+ * The newest of the record, oldest first, in whole pages: as many as may be meant, and as many questions, since a client may
+ * leave out calls and results; or as few as hold all that have an id.
+ */
+async function newestOf(
+  memory: Memory,
+  state: readonly BaseMessage[],
+  wanted: readonly BaseMessage[],
+): Promise<Recorded[]> {
   const missing = new Set(wanted.map(({ id }) => id));
   const record: Recorded[] = [];
-  let said = 0;
+  const said: BaseMessage[] = [];
   // What was taken back is known too: a graph's state may still hold it.
   for await (const { messages } of memory.historyPages({ order: "descending" })) {
     record.push(...messages);
     for (const { message } of messages) missing.delete(message.id);
-    said += messages.filter(({ state }) => state !== "superseded").length;
-    if (missing.size === 0 || said >= count) break;
+    said.push(...messages.filter(({ state }) => state !== "superseded").map(({ message }) => message));
+    const isEnough = said.length >= state.length && questionsOf(said).length >= questionsOf(state).length;
+    if (missing.size === 0 || isEnough) break;
   }
   return record.reverse();
+}
+
+function questionsOf(messages: readonly BaseMessage[]): BaseMessage[] {
+  return messages.filter(({ type }) => type === "human");
 }
