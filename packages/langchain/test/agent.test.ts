@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import {
   AIMessageChunk,
   type BaseMessage,
@@ -6,10 +8,10 @@ import {
   SystemMessage,
 } from "@langchain/core/messages";
 import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
-import { isTurnkeepError } from "@turnkeep/core";
+import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { AIMessage, createAgent, createMiddleware, ToolMessage } from "langchain";
 import { expect, it } from "vitest";
-import { TurnkeepChatMessageHistory } from "../src/index.ts";
+import { langchainFormat, TurnkeepChatMessageHistory } from "../src/index.ts";
 import { turnkeepMiddleware } from "../src/middleware.ts";
 import { agentOf, calling, memoriesOf, modelOf, recorded, thread, told, toolOf } from "./agents.ts";
 
@@ -172,6 +174,109 @@ it("does not double what a client hands over without the calls, however many the
   const said = await recorded(memories);
   expect(said).toHaveLength(2 * 62 + 2);
   expect(said.slice(-2)).toEqual(["human: Three?", "ai: Three."]);
+});
+
+it("stores the same messages in each conversation that they are said in, and again once it was deleted", async () => {
+  const store = inMemoryStore();
+  const memories = memoriesOf(undefined, store);
+  const { model, prompts } = modelOf(...Array.from({ length: 9 }, () => new AIMessage("Yes.")));
+  const agent = agentOf(memories, { model });
+  const examples = [new HumanMessage("Good?"), new AIMessage("Good.")];
+  const past = examples.map(told);
+  const ask = (text: string, id = "chat-1") =>
+    agent.invoke({ messages: [...examples, new HumanMessage(text)] }, thread(id));
+  for (const id of ["chat-1", "chat-2"]) {
+    await ask("One?", id);
+    expect(prompts().at(-1)?.map(told)).toEqual([...past, "human: One?"]);
+    await ask("Two?", id);
+    expect(await recorded(memories, id)).toEqual([
+      ...past,
+      "human: One?",
+      "ai: Yes.",
+      "human: Two?",
+      "ai: Yes.",
+    ]);
+  }
+  // However long ago they were said.
+  await memories.get("chat-2").add(...Array.from({ length: 120 }, () => new HumanMessage("Go on.")));
+  await ask("Three?", "chat-2");
+  expect((await recorded(memories, "chat-2")).slice(6 + 120)).toEqual(["human: Three?", "ai: Yes."]);
+  await memories.get("chat-1").clear();
+  await ask("Three?");
+  expect(await recorded(memories)).toEqual([...past, "human: Three?", "ai: Yes."]);
+  // Another process deletes it, and it begins anew before they are said again.
+  const others = memoriesOf(undefined, store);
+  await others.get("chat-1").clear();
+  await others.get("chat-1").add(new HumanMessage("Hello"));
+  await ask("Four?");
+  expect(await recorded(others)).toEqual(["human: Hello", ...past, "human: Four?", "ai: Yes."]);
+  // And it begins anew with a question alone.
+  await memories.get("chat-1").clear();
+  await agent.invoke({ messages: "Hello" }, thread());
+  await ask("Five?");
+  expect(await recorded(memories)).toEqual(["human: Hello", "ai: Yes.", ...past, "human: Five?", "ai: Yes."]);
+});
+
+it("answers the same question in each conversation, anew if it is sent again, and once that was deleted", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(...["1", "2", "3", "4", "5"].map((text) => new AIMessage(text)));
+  const agent = agentOf(memories, { model });
+  const question = new HumanMessage({ content: "One?", id: "request-17" });
+  const ask = (id: string) => agent.invoke({ messages: [question] }, thread(id));
+  await ask("chat-1");
+  await ask("chat-2");
+  expect(await recorded(memories, "chat-1")).toEqual(["human: One?", "ai: 1"]);
+  expect(await recorded(memories, "chat-2")).toEqual(["human: One?", "ai: 2"]);
+  await ask("chat-1");
+  expect(await recorded(memories, "chat-1")).toEqual(["human: One?", "ai: 3"]);
+  await memories.get("chat-1").clear();
+  await ask("chat-1");
+  expect(await recorded(memories, "chat-1")).toEqual(["human: One?", "ai: 4"]);
+  expect(prompts().map((prompt) => prompt.map(told))).toEqual(
+    Array.from({ length: 4 }, () => ["human: One?"]),
+  );
+});
+
+it("keeps what a run is bound to, though its memory is not loaded any more between two steps", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const store = inMemoryStore();
+  const memories = createChatMemories({ store, format: langchainFormat, maxLoaded: 1 });
+  const deleting = createMiddleware({
+    name: "Deleting",
+    afterModel: async () => {
+      await memoriesOf(undefined, store).get("chat-1").clear();
+      memories.get("chat-2");
+      await new Promise(setImmediate);
+      collectGarbage();
+    },
+  });
+  const { model } = modelOf(calling("one"), new AIMessage("Done."));
+  const agent = agentOf(memories, { model, tools: [toolOf("one")], last: [deleting] });
+  const error = await agent.invoke({ messages: "Do it." }, thread()).catch((error: unknown) => error);
+  expect(isTurnkeepError((error as Error).cause ?? error, "NOT_FOUND")).toBe(true);
+  expect(await recorded(memories)).toEqual([]);
+});
+
+it("stores once what two runs at once share", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(...Array.from({ length: 4 }, () => new AIMessage("Yes.")));
+  const agent = agentOf(memories, { model });
+  const examples = [new HumanMessage("Good?"), new AIMessage("Good.")];
+  const asked = ["One?", "Two?"].map((text) => ({ messages: [...examples, new HumanMessage(text)] }));
+  await Promise.all(asked.map((input) => agent.invoke(input, thread())));
+  expect([...(await recorded(memories))].sort()).toEqual(
+    ["human: Good?", "ai: Good.", "human: One?", "human: Two?", "ai: Yes.", "ai: Yes."].sort(),
+  );
+  await Promise.all(asked.map((input, at) => agent.invoke(input, thread(`chat-${at + 2}`))));
+  for (const [at, id] of ["chat-2", "chat-3"].entries()) {
+    expect(await recorded(memories, id)).toEqual([
+      "human: Good?",
+      "ai: Good.",
+      ["human: One?", "human: Two?"][at],
+      "ai: Yes.",
+    ]);
+  }
 });
 
 it("streams, and stores the whole answer", async () => {

@@ -11,43 +11,35 @@ type Memory = ChatMemory<BaseMessage>;
  * known without a look at the store; those of a state that was read from elsewhere are compared with the record.
  */
 export class Recorder {
-  /** The id in the memory of each message that is stored, if it is known. */
-  readonly #ids: WeakMap<BaseMessage, string | undefined> = new WeakMap();
-  /** What the answers to a question are bound to: that it is still there. */
-  readonly #anchors: WeakMap<BaseMessage, Anchor> = new WeakMap();
-  /** Tools of one answer run at once, and each of them stores what is missing. */
-  readonly #queues: WeakMap<Memory, CallQueue> = new WeakMap();
+  readonly #known: WeakMap<Memory, Known> = new WeakMap();
+  /** A question holds on to its memory, so that what is known lasts as long as its run, however many others are loaded. */
+  readonly #held: WeakMap<BaseMessage, Memory> = new WeakMap();
 
   /**
    * Stores what of a state is not stored yet, and what a middleware has changed since. A run that begins with a question
    * alone needs no look at the record.
    */
   async keep(memory: Memory, state: readonly BaseMessage[], begins = false): Promise<void> {
-    const queue = this.#queues.get(memory) ?? new CallQueue();
-    this.#queues.set(memory, queue);
-    await queue.run(async () => {
-      const fresh = state.filter((message) => !this.#ids.has(message));
-      if (fresh.length > 0) await this.#keepFresh(memory, state, fresh, begins && state.length === 1);
+    const known = this.#of(memory);
+    await known.queue.run(async () => {
+      const isQuestion = begins && state.length === 1;
+      // An application may hand over the same objects in every run, also once the conversation was deleted.
+      if (begins && state.some((message) => known.ids.has(message))) known.livesIn(await lifeOf(memory));
+      const fresh = isQuestion ? state : state.filter((message) => !known.ids.has(message));
+      if (fresh.length > 0) await keepFresh(memory, known, { state, fresh, isQuestion, begins });
       const question = questionOf(state);
-      if (question === undefined || this.#anchors.has(question)) return;
-      this.#anchors.set(question, await memory.anchor(this.#ids.get(question)));
+      if (question === undefined || (known.anchors.has(question) && !begins)) return;
+      const anchor = await memory.anchor(known.ids.get(question));
+      known.livesIn(anchor.life, state);
+      known.anchors.set(question, anchor);
+      this.#held.set(question, memory);
     });
   }
 
   /** Stores messages, unless the question was taken back or the conversation deleted: `NOT_FOUND`. */
   async add(memory: Memory, state: readonly BaseMessage[], ...messages: BaseMessage[]): Promise<void> {
-    if (messages.length === 0) return;
-    for (const message of messages) {
-      // The graph would give it one later, and the record would not know it.
-      if (message.id === undefined) message._updateId(crypto.randomUUID());
-    }
-    const question = questionOf(state);
-    const mustExist = question && this.#anchors.get(question);
-    const entries = messages.map(asEntry);
-    const ids = await memory.transaction((transaction) => transaction.add(...entries), { mustExist });
-    messages.forEach((message, index) => {
-      this.#ids.set(message, ids[index]);
-    });
+    const known = this.#of(memory);
+    await addTo(memory, known, messages, anchorOf(known, state));
   }
 
   /** What the model is shown. What a middleware has put into the request alone is shown last, and never stored. */
@@ -58,34 +50,97 @@ export class Recorder {
     signal: AbortSignal | undefined,
   ): Promise<BaseMessage[]> {
     const question = questionOf(state);
-    const id = question && this.#ids.get(question);
+    const id = question && this.#of(memory).ids.get(question);
     const pinned = id === undefined ? [] : [id];
     const stated = new Set(state);
     const extra = requested.filter((message) => !stated.has(message)).map(coerceMessageLikeToMessage);
     return (await memory.messages({ extra, pinned, signal })).map(copyOf);
   }
 
-  async #keepFresh(
-    memory: Memory,
-    state: readonly BaseMessage[],
-    fresh: readonly BaseMessage[],
-    isQuestion: boolean,
-  ): Promise<void> {
-    const [question] = state;
-    if (isQuestion && question?.type === "human" && question.id !== undefined) {
-      this.#ids.set(question, await ask(memory, question));
-      return;
-    }
-    const record = isQuestion ? [] : await newestOf(memory, state, fresh);
-    const { known, added } = align(state, record, (message) => this.#ids.get(message));
-    for (const message of fresh) {
-      const recorded = known.get(message);
-      const stands = recorded !== undefined && recorded.state !== "superseded";
-      if (stands && wordsOf(recorded.message) !== wordsOf(message)) await memory.put(recorded.id, message);
-      if (known.has(message)) this.#ids.set(message, recorded?.id);
-    }
-    await this.add(memory, state, ...added.filter((message) => !this.#ids.has(message)));
+  #of(memory: Memory): Known {
+    const known = this.#known.get(memory) ?? new Known();
+    this.#known.set(memory, known);
+    return known;
   }
+}
+
+/** What is known of one memory. The same message may be said in several. */
+class Known {
+  /** The id in the memory of each message that is stored, if it is known. */
+  ids: WeakMap<BaseMessage, string | undefined> = new WeakMap();
+  /** What the answers to a question are bound to: that it is still there. */
+  readonly anchors: WeakMap<BaseMessage, Anchor> = new WeakMap();
+  /** Tools of one answer run at once, and each of them stores what is missing. */
+  readonly queue: CallQueue = new CallQueue();
+  #life: string | undefined;
+
+  /** Forgets what was stored before the conversation was deleted, but for what is stored again. */
+  livesIn(life: string | undefined, stored: readonly BaseMessage[] = []): void {
+    if (life !== this.#life)
+      this.ids = new WeakMap(stored.map((message) => [message, this.ids.get(message)]));
+    this.#life = life;
+  }
+}
+
+async function lifeOf(memory: Memory): Promise<string | undefined> {
+  // An anchor is of what this instance last knew, and others may have deleted it.
+  const entries = await memory.entries();
+  return entries.length === 0 ? undefined : (await memory.anchor()).life;
+}
+
+interface Kept {
+  readonly state: readonly BaseMessage[];
+  readonly fresh: readonly BaseMessage[];
+  readonly isQuestion: boolean;
+  readonly begins: boolean;
+}
+
+async function keepFresh(
+  memory: Memory,
+  known: Known,
+  { state, fresh, isQuestion, begins }: Kept,
+): Promise<void> {
+  const [question] = state;
+  if (isQuestion && question?.type === "human" && question.id !== undefined) {
+    known.ids.set(question, await ask(memory, question));
+    return;
+  }
+  const record = isQuestion ? [] : await newestOf(memory, state, fresh);
+  const aligned = align(state, record, (message) => known.ids.get(message));
+  for (const message of fresh) {
+    const recorded = aligned.known.get(message);
+    const stands = recorded !== undefined && recorded.state !== "superseded";
+    if (stands && wordsOf(recorded.message) !== wordsOf(message)) {
+      await memory.put(recorded.id, message);
+    }
+    if (aligned.known.has(message)) known.ids.set(message, recorded?.id);
+  }
+  const added = aligned.added.filter((message) => !known.ids.has(message));
+  // What a run begins with is bound to nothing yet: its question may be one of a conversation that was deleted.
+  await addTo(memory, known, added, begins ? undefined : anchorOf(known, state));
+}
+
+async function addTo(
+  memory: Memory,
+  known: Known,
+  messages: readonly BaseMessage[],
+  mustExist: Anchor | undefined,
+): Promise<void> {
+  if (messages.length === 0) return;
+  for (const message of messages) {
+    // The graph would give it one later, and the record would not know it.
+    if (message.id === undefined) message._updateId(crypto.randomUUID());
+  }
+  const entries = messages.map(asEntry);
+  const ids = await memory.transaction((transaction) => transaction.add(...entries), { mustExist });
+  messages.forEach((message, index) => {
+    known.ids.set(message, ids[index]);
+  });
+}
+
+function anchorOf(known: Known, state: readonly BaseMessage[]): Anchor | undefined {
+  const question = questionOf(state);
+  return question && known.anchors.get(question);
 }
 
 /**
