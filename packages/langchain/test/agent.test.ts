@@ -377,6 +377,30 @@ it("stores nothing more once the conversation was deleted or the question taken 
   }
 });
 
+it("does not begin a conversation anew with a change, where it is deleted while the record is read", async () => {
+  const store = inMemoryStore();
+  const others = memoriesOf(undefined, store);
+  const getHistory: typeof store.getHistory = async (...asked) => {
+    const page = await store.getHistory(...asked);
+    await others.get("chat-1").clear();
+    return page;
+  };
+  const memories = memoriesOf(undefined, { ...store, getHistory });
+  const changing = createMiddleware({
+    name: "Changing",
+    beforeModel: ({ messages }) => ({
+      messages: [new HumanMessage({ content: "Hidden", id: messages[0]?.id as string })],
+    }),
+  });
+  const { model } = modelOf(new AIMessage("Never."));
+  const agent = agentOf(memories, { model, last: [changing] });
+  const error = await agent
+    .invoke({ messages: "My code is 4711." }, thread())
+    .catch((error: unknown) => error);
+  expect(isTurnkeepError((error as Error).cause ?? error, "NOT_FOUND")).toBe(true);
+  expect((await others.list()).memories).toEqual([]);
+});
+
 it("stores once what another middleware adds before several tools run", async () => {
   const memories = memoriesOf();
   const { model } = modelOf(calling("one", "two", "three"), new AIMessage("Done."));

@@ -111,7 +111,7 @@ async function keepFresh(
     const recorded = aligned.known.get(message);
     const stands = recorded !== undefined && recorded.state !== "superseded";
     if (stands && wordsOf(recorded.message) !== wordsOf(message)) {
-      await memory.put(recorded.id, message);
+      await memory.put(recorded.id, message, { mustExist: true });
     }
     if (aligned.known.has(message)) known.ids.set(message, recorded?.id);
   }
