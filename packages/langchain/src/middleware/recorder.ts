@@ -76,8 +76,8 @@ class Known {
 
   /** Forgets what was stored before the conversation was deleted, but for what is stored again. */
   livesIn(life: string | undefined, stored: readonly BaseMessage[] = []): void {
-    if (life !== this.#life)
-      this.ids = new WeakMap(stored.map((message) => [message, this.ids.get(message)]));
+    if (life === this.#life) return;
+    this.ids = new WeakMap(stored.map((message) => [message, this.ids.get(message)]));
     this.#life = life;
   }
 }
