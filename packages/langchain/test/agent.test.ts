@@ -279,6 +279,19 @@ it("stores once what two runs at once share", async () => {
   }
 });
 
+it("does not store again the examples that each run begins with", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(...["One.", "Two.", "Three."].map((text) => new AIMessage(text)));
+  const agent = agentOf(memories, { model });
+  const said = ["human: Good?", "ai: Good."];
+  for (const text of ["One", "Two", "Three"]) {
+    const examples = [new HumanMessage("Good?"), new AIMessage("Good.")];
+    await agent.invoke({ messages: [...examples, new HumanMessage(`${text}?`)] }, thread());
+    said.push(`human: ${text}?`, `ai: ${text}.`);
+  }
+  expect(await recorded(memories)).toEqual(said);
+});
+
 it("streams, and stores the whole answer", async () => {
   const memories = memoriesOf();
   const model = new FakeStreamingChatModel({

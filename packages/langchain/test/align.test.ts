@@ -56,6 +56,22 @@ it("goes by the questions where nobody gave ids, whatever a client shows of the 
   expect(addedOf([...past, human("Five")], record.slice(4))).toEqual(["One", "Two", "Three", "Four", "Five"]);
 });
 
+it("takes no question twice that two clients share, each with a past of its own", () => {
+  const record = recordOf(human("One"), ai("1"), human("Two"), ai("2"), human("Three"), ai("3"));
+  const past = [human("One"), ai("1"), human("Two"), ai("2")];
+  expect(addedOf([...past, human("Four")], record)).toEqual(["Four"]);
+  expect(addedOf([...past.slice(2), human("Four"), ai("4"), human("One")], record)).toEqual([
+    "Four",
+    "4",
+    "One",
+  ]);
+  // One that ends the input is asked, though it was asked before; one that was never asked begins what is new.
+  expect(addedOf(past.slice(0, 3), record)).toEqual(["Two"]);
+  expect(addedOf([human("Zero"), ...past], record)).toEqual(["Zero", "One", "1", "Two", "2"]);
+  const reversed = [...past.slice(2), ...past.slice(0, 2), human("Four")];
+  expect(addedOf(reversed, record)).toEqual(["One", "1", "Four"]);
+});
+
 it("goes on by questions behind what is known", () => {
   const known = human("One", "a");
   const record = recordOf(known, ai("Two"), human("Three"), ai("Four"), human("Three"));

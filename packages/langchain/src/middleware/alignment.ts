@@ -12,9 +12,9 @@ export interface Alignment {
 
 /**
  * Lays a run's messages over the newest of the record, oldest first. A graph's state names its messages, and an
- * application that hands over the past may not: behind the newest that is known, questions are compared. If none is known,
- * they are compared from the first that is given, which may long have left the window. `storedId` tells what the run itself
- * has stored.
+ * application that hands over the past may not: behind the newest that is known, questions are compared. If none is
+ * known, they are compared from the first that is given, which may long have left the window; a question that ends the
+ * input is new, unless it ends the record. `storedId` tells what the run itself has stored.
  */
 export function align(
   messages: readonly BaseMessage[],
@@ -37,11 +37,12 @@ export function align(
   );
   const asks = messages.slice(newest + 1).filter(({ type }) => type === "human");
   const [said, says] = [asked.map(({ message }) => wordsOf(message)), asks.map(wordsOf)];
-  const common = newest < 0 ? overlap(said, says) : beginning(said, says);
-  const next = asks[common];
-  const begin = common === 0 ? newest + 1 : next === undefined ? messages.length : messages.indexOf(next);
-  const first = newest < 0 ? asked.length - common : 0;
-  const pairs = new Map(asks.slice(0, common).map((ask, at) => [ask, asked[first + at]]));
+  const past = messages.at(-1)?.type === "human" ? says.slice(0, -1) : says;
+  const places = newest < 0 ? placesOf(said, says, past) : rangeOf(0, beginning(said, says));
+  const next = asks[places.length];
+  const begin =
+    places.length === 0 ? newest + 1 : next === undefined ? messages.length : messages.indexOf(next);
+  const pairs = new Map(places.map((place, at) => [asks[at] as BaseMessage, asked[place]]));
   return splitAt(messages, begin, (message) => recordedOf(message) ?? pairs.get(message));
 }
 
@@ -60,6 +61,24 @@ function splitAt(
     else known.set(message, recorded);
   });
   return { known, added };
+}
+
+/**
+ * Where the first of what is given was said: all that ends the record, or, for a client that does not know the newest, all of
+ * its past that was said in this order.
+ */
+function placesOf(said: readonly string[], given: readonly string[], past: readonly string[]): number[] {
+  const common = overlap(said, given);
+  if (common > 0) return rangeOf(said.length - common, said.length);
+  const places: number[] = [];
+  said.forEach((text, at) => {
+    if (text === past[places.length]) places.push(at);
+  });
+  return places;
+}
+
+function rangeOf(first: number, end: number): number[] {
+  return Array.from({ length: end - first }, (_, at) => first + at);
 }
 
 /** How many texts at the end of the first list begin the second: in one pass, after Knuth, Morris and Pratt. */
