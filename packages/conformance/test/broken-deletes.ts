@@ -40,6 +40,14 @@ export const brokenDeletes: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "takes an empty version for none",
+    caughtBy: ["versions", "a delete of what is no version deletes nothing"],
+    wrap: (base) => ({
+      deleteMessages: (id, { signal, expected } = {}) =>
+        base.deleteMessages(id, expected ? { signal, expected } : { signal }),
+    }),
+  },
+  {
     fault: "takes a memory that is gone for another version",
     caughtBy: ["versions", "a delete of one version deletes that one, and nothing once it is gone"],
     wrap: (base, { memories }) => ({

@@ -145,7 +145,8 @@ export interface ReadOptions extends CallOptions {
 export interface DeleteOptions extends CallOptions {
   /**
    * Deletes the memory only if this is its version. Another version is `VERSION_CONFLICT`, and nothing has changed; a
-   * memory that is not there is deleted already. Absent: whatever is there.
+   * memory that is not there is deleted already. Absent: whatever is there. What is no version, such as `""` or `null`, is
+   * `INVALID_OPTION`.
    */
   expected?: string | undefined;
 }
@@ -239,7 +240,7 @@ export interface ChatMemoryStore {
    */
   updateMessages(memoryId: string, update: MemoryUpdate, options?: CallOptions): Promise<void>;
   /**
-   * Deletes the memory and its history. Succeeds if there is none. Errors: `VERSION_CONFLICT` by
+   * Deletes the memory and its history. Succeeds if there is none. Errors: `VERSION_CONFLICT` and `INVALID_OPTION` by
    * {@link DeleteOptions.expected}.
    */
   deleteMessages(memoryId: string, options?: DeleteOptions): Promise<void>;

@@ -1,4 +1,5 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
+import { brief } from "../support/brief.ts";
 import { expectCode, expectEqual, expectSettled, named } from "../support/expect.ts";
 import { race, turns } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
@@ -35,6 +36,20 @@ export const conditionalDeletesCases: readonly ConformanceCase[] = [
         const stale = () => other.deleteMessages(memory.id, { expected: version });
         await expectCode("a delete of a version of an earlier life", "VERSION_CONFLICT", stale);
         await memory.check("after a delete of a version of an earlier life", store);
+      },
+    },
+    {
+      name: "a delete of what is no version deletes nothing",
+      sentence: sentences.deleteNoVersion,
+      async run({ memory: make, store, other }) {
+        const memory = make();
+        await memory.commit({ append: 3, owner: "alice" });
+        const noVersions = ["", null, 1, "x".repeat(257), "\u0000"] as readonly string[];
+        for (const expected of noVersions) {
+          const what = `a delete with the expected version ${brief(expected)}`;
+          await expectCode(what, "INVALID_OPTION", () => store.deleteMessages(memory.id, { expected }));
+          await memory.check(`after ${what}`, other);
+        }
       },
     },
   ]),

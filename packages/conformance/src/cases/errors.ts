@@ -215,15 +215,12 @@ function wrongCalls(
   const update = { ...memory.update({ append: 1 }), expected: "another version", nextSeq: 0 };
   const byArguments = [
     ["updateMessages", () => store.updateMessages(memoryId, update, options)],
+    ["deleteMessages", () => store.deleteMessages(memoryId, { ...options, expected: "" })],
     ["getHistory", () => store.getHistory(memoryId, { limit: 0 }, options)],
     ["listMemories", () => store.listMemories({ limit: 0 }, options)],
   ] as const;
   if (memoryId !== "") return byArguments;
-  return [
-    ...byArguments,
-    ["getMessages", () => store.getMessages(memoryId, options)],
-    ["deleteMessages", () => store.deleteMessages(memoryId, options)],
-  ];
+  return [...byArguments, ["getMessages", () => store.getMessages(memoryId, options)]];
 }
 
 /** What a signal may fire with: the platform's own reasons, and a caller's. */

@@ -93,6 +93,7 @@ export const sentences = {
   delete: "Deletes the memory and its history. Succeeds if there is none.",
   deleteExpected:
     "Deletes the memory only if this is its version. Another version is `VERSION_CONFLICT`, and nothing has changed; a memory that is not there is deleted already.",
+  deleteNoVersion: 'What is no version, such as `""` or `null`, is `INVALID_OPTION`.',
   sweep:
     "Removes what interrupted updates and expiry left behind; returns how many memories or records it removed.",
   close: "Idempotent. Closes what the store opened, all of it and nothing else; later calls are `CLOSED`.",

@@ -23,6 +23,11 @@ export function checkOwner(owner: string): void {
   checkName("An owner", owner, 512);
 }
 
+/** Throws `INVALID_OPTION` unless the version that a delete expects is absent, or 1 to 256 bytes, as every version is. */
+export function checkDelete(expected: string | undefined): void {
+  if (expected !== undefined) checkName("A delete's expected version", expected, 256);
+}
+
 /** Throws `INVALID_OPTION` unless `messageId` is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000. */
 export function checkMessageId(messageId: string): void {
   checkName("A message id", messageId, 256);

@@ -7,7 +7,7 @@ import type {
   MemorySnapshot,
   StoreCapabilities,
 } from "../store-contract.ts";
-import { checkMemoryId, checkUpdate } from "./checks.ts";
+import { checkDelete, checkMemoryId, checkUpdate } from "./checks.ts";
 import { type FoldedUpdate, foldUpdate } from "./fold-update.ts";
 import {
   type ListedMemory,
@@ -156,6 +156,7 @@ export function defineStore<Calls>(
 
     async deleteMessages(memoryId, options) {
       const calls = enterFor(memoryId, options);
+      checkDelete(options?.expected);
       return methods.remove(calls, memoryId, options?.expected);
     },
 
