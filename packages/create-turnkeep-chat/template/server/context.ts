@@ -4,13 +4,15 @@ import type { Context, ContextMessage } from "../src/context.ts";
 import { memories } from "./chat.ts";
 import { textOf } from "./text.ts";
 
-/** What the model would be shown of a chat now. `undefined` if it is somebody else's. */
+/** What the model would be shown of a chat now. `undefined` if there is none of this owner's by that id. */
 export async function contextOf(id: string, owner: string): Promise<Context | undefined> {
   try {
     const { messages, tokens, maxTokens = 0 } = await memories.get(id, { owner }).explain();
-    return { tokens, maxTokens, messages: messages.map(told) };
+    return messages.length === 0 ? undefined : { tokens, maxTokens, messages: messages.map(told) };
   } catch (error) {
-    if (isTurnkeepError(error, "OWNER_MISMATCH")) return undefined;
+    // An id of more than 512 bytes, or with U+0000, is no chat's.
+    if (isTurnkeepError(error, "OWNER_MISMATCH") || isTurnkeepError(error, "INVALID_OPTION"))
+      return undefined;
     throw error;
   }
 }
