@@ -111,6 +111,11 @@ const faults: readonly (readonly [string, Partial<MessageFormat<ModelMessage>>, 
     /without calls/,
   ],
   [
+    "keeps media",
+    { without: (message, { media: _, ...rest }) => format.without(message, rest) },
+    /without calls/,
+  ],
+  [
     "answers an empty copy",
     {
       without: (message, omission) =>

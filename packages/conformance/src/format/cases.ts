@@ -214,7 +214,12 @@ export const formatCases: readonly FormatCase[] = [
           callsBut(format, message, foreign),
         );
       }
-      for (const copy of [uncalled, unanswered, unthought, format.without(message, { media: true })]) {
+      const unseen = format.without(message, { media: true });
+      if (unseen !== undefined) {
+        const left = mediaOf(format, unseen).filter(({ of }) => of === "content");
+        expectEqual("the media that are left", left, []);
+      }
+      for (const copy of [uncalled, unanswered, unthought, unseen]) {
         if (copy === undefined || copy === message) continue;
         expectEqual("whether a copy is empty", format.isEmpty(copy), false);
         expectEqual("the copy, encoded and decoded", format.decode(format.encode(copy)), copy);
