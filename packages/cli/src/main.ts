@@ -140,8 +140,9 @@ async function inspectCommand(args: readonly string[], around: Surroundings): Pr
   return found ? 0 : 1;
 }
 
+/** A terminal that does not know its size says 0. */
 function columnsOf(text: string | undefined, around: Surroundings): number {
-  return Math.min(140, numberOf("columns", text) ?? around.columns ?? 100);
+  return Math.min(140, numberOf("columns", text) ?? (around.columns || 100));
 }
 
 async function secondHalf(options: ReplayOptions, { send }: Surroundings): Promise<number> {

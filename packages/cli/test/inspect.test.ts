@@ -258,6 +258,16 @@ describe("turnkeep inspect", () => {
     expect(JSON.parse(json.out.trimEnd().split("\n").at(-1) as string)).toMatchObject({ payload: "no JSON" });
   });
 
+  it("takes a terminal that does not know its size for one of 100 columns", async () => {
+    const store = inMemory();
+    await createChatMemory({ store, id: "m", window: { maxMessages: 4 } }).add(user("so ".repeat(50)));
+    const args = ["inspect", "--store", placeOf(store), "m"];
+    const { status, out } = await inProcess(args, 0);
+    expect(status).toBe(0);
+    expect(out).toBe((await inProcess(args, 100)).out);
+    expect(out).not.toBe((await inProcess(args, 80)).out);
+  });
+
   it("shows what is in memory where a store keeps no history", async () => {
     const whole = inMemory();
     const store = { ...whole, capabilities: { ...whole.capabilities, history: false } };
