@@ -2,7 +2,7 @@ import { after, describe, type TestContext, test } from "node:test";
 import { conformanceGroups } from "./case.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
-import { ConformanceSession, caseTimeout } from "./session.ts";
+import { ConformanceSession, testTimeout } from "./session.ts";
 import type { RepeatOptions } from "./support/expect.ts";
 
 /**
@@ -34,8 +34,7 @@ export function describeConformance(
       if (members.length === 0) continue;
       describe(group, { concurrency: 1 }, () => {
         for (const member of members) {
-          // The kit ends a case itself, with a better message; the runner's own limit is only a fallback.
-          const timeout = 2 * caseTimeout(member, normal.timeoutMs);
+          const timeout = testTimeout(member, normal.timeoutMs);
           test(member.name, { timeout }, (context: TestContext) =>
             session.runAsTest(member, (reason) => context.skip(reason)),
           );

@@ -9,7 +9,7 @@ import { createRandom, hex } from "./random.ts";
 import type { ConformanceResult } from "./report.ts";
 import { ConformanceError, describeError, type RepeatOptions, tell } from "./support/expect.ts";
 import { TestMemory } from "./support/memory.ts";
-import { ends, type Failure, outcome, pass, within } from "./time-limits.ts";
+import { ends, type Failure, longestMs, outcome, pass, within } from "./time-limits.ts";
 
 export interface SessionOptions {
   readonly seed: number;
@@ -26,8 +26,24 @@ const probeMs = 5_000;
 const heavyFactor = 5;
 
 /** How long a case may take. */
-export function caseTimeout(member: ConformanceCase, timeoutMs: number): number {
+function caseTimeout(member: ConformanceCase, timeoutMs: number): number {
   return member.heavy ? heavyFactor * timeoutMs : timeoutMs;
+}
+
+/** How long two clients may take to be made, and how long `destroy` and the closing before it, with as much again. */
+const harnessFactor = 2 * heavyFactor;
+
+/**
+ * How long a runner is to wait for the test of a case, whose clients may be made before and anew after it. The kit ends all
+ * of it itself, with a better message: this is only a fallback.
+ */
+export function testTimeout(member: ConformanceCase, timeoutMs: number): number {
+  return Math.min(longestMs, 2 * caseTimeout(member, timeoutMs) + 3 * harnessFactor * timeoutMs);
+}
+
+/** How long a runner is to wait for the end of a session. */
+export function endTimeout(timeoutMs: number): number {
+  return Math.min(longestMs, harnessFactor * timeoutMs);
 }
 
 /** A harness in use: the clients that live as long as the run, and the running of one case after another. */
@@ -37,6 +53,7 @@ export class ConformanceSession {
   /** Apart from the seed, so that a run with an earlier seed does not meet the earlier run's data. */
   readonly #nonce: string = hex(Math.random) + hex(Math.random);
   #clients: readonly [ChatMemoryStore, ChatMemoryStore] | undefined;
+  #opening: Promise<readonly [ChatMemoryStore, ChatMemoryStore]> | undefined;
   #lastFailed: string | undefined;
 
   constructor(harness: ConformanceHarness, options: SessionOptions) {
@@ -166,6 +183,13 @@ export class ConformanceSession {
 
   async #open(): Promise<readonly [ChatMemoryStore, ChatMemoryStore]> {
     if (this.#clients !== undefined) return this.#clients;
+    this.#opening ??= this.#createClients().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #createClients(): Promise<readonly [ChatMemoryStore, ChatMemoryStore]> {
     const first = await this.#create({});
     if (!first.capabilities.shared) {
       this.#clients = [first, first];

@@ -3,6 +3,9 @@ import { ConformanceError } from "./support/expect.ts";
 /** What a case may still take once something was thrown in the background: what it waits for may never come. */
 const graceMs = 1_000;
 
+/** The longest wait of a timer, some 24 days: one that is given more fires at once. */
+export const longestMs: number = 2 ** 31 - 1;
+
 /** What a case threw. */
 export interface Failure {
   readonly error: unknown;
@@ -63,7 +66,7 @@ export async function within<T>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;
   const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late(false)), ms);
+    timer = setTimeout(() => reject(late(false)), Math.min(ms, longestMs));
     void raised?.then(() => {
       if (over || ms <= graceMs) return;
       clearTimeout(timer);

@@ -2,7 +2,7 @@ import { afterAll, describe, type TestContext, test } from "vitest";
 import { conformanceGroups } from "./case.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
-import { ConformanceSession, caseTimeout } from "./session.ts";
+import { ConformanceSession, endTimeout, testTimeout } from "./session.ts";
 import type { RepeatOptions } from "./support/expect.ts";
 
 /** Even if the configuration runs tests concurrently. Vitest 5 has no `describe.sequential`. */
@@ -31,14 +31,13 @@ export function describeConformance(
     `describeConformance(${JSON.stringify(name)}, harness, ${JSON.stringify(again)})`;
   const session = new ConformanceSession(harness, { ...normal, repeat });
   describe(name, oneByOne, () => {
-    afterAll(() => session.end());
+    afterAll(() => session.end(), endTimeout(normal.timeoutMs));
     for (const group of conformanceGroups) {
       const members = normal.cases.filter((member) => member.group === group);
       if (members.length === 0) continue;
       describe(group, oneByOne, () => {
         for (const member of members) {
-          // The kit ends a case itself, with a better message; vitest's own limit is only a fallback.
-          const timeout = 2 * caseTimeout(member, normal.timeoutMs);
+          const timeout = testTimeout(member, normal.timeoutMs);
           test(member.name, { timeout, retry: 0 }, (context: TestContext) =>
             session.runAsTest(member, (reason) => context.skip(reason)),
           );

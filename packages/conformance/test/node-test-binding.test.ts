@@ -93,3 +93,12 @@ describeConformance("a store", referenceHarness(), { groups: [Group.Order] });
   const wanted = cases.filter(({ group }) => group === "order").map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(wanted));
 });
+
+test("a limit above what a timer can wait is no short one", async () => {
+  const { code, lines } = await nodeTest(`import { describeConformance } from "../../node-test.js";
+import { referenceHarness } from "../../reference.js";
+
+describeConformance("a store", referenceHarness(), { groups: ["order"], timeoutMs: 2 ** 31 });
+`);
+  expect([code, lines.filter((line) => line.startsWith("not ok"))]).toEqual([0, []]);
+});

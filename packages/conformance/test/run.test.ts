@@ -13,6 +13,7 @@ import {
   runConformance,
 } from "../src/index.ts";
 import { normalizeOptions } from "../src/run.ts";
+import { ConformanceSession } from "../src/session.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { referenceHarness } from "./reference-store.ts";
 
@@ -262,6 +263,26 @@ test("a failed sequence is repeated by the seed and path that it prints", async 
   expect(steps(again.message)).toEqual(steps(failed.message));
   expect(steps(again.message).length).toBeGreaterThan(0);
   expect((await runConformance(referenceHarness(), options)).ok).toBe(true);
+});
+
+test("clients that are asked for while they are made are made once", async () => {
+  const harness = referenceHarness();
+  let made = 0;
+  const create: ConformanceHarness["create"] = (options) => {
+    made++;
+    return harness.create(options);
+  };
+  const options = { seed: 1, timeoutMs: 10_000, repeat: () => "" };
+  const session = new ConformanceSession({ ...harness, create }, options);
+  await Promise.all([session.capabilities(), session.capabilities()]);
+  expect(made).toBe(2);
+  await session.end();
+});
+
+test("a limit above what a timer can wait is no short one", async () => {
+  const waits = caseOf(() => new Promise<void>((resolve) => setTimeout(resolve, 50)));
+  const { ok, results } = await runConformance(referenceHarness(), { cases: [waits], timeoutMs: 2 ** 31 });
+  expect([ok, results[0]?.status]).toEqual([true, "passed"]);
 });
 
 test("a harness or a client that never answers ends the run, too", async () => {

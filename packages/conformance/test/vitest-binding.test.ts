@@ -14,11 +14,11 @@ interface Run {
   }[];
 }
 
-/** Runs the fixtures in a vitest of their own. */
-function runFixtures(): Promise<{ run: Run; code: number }> {
+/** Runs a fixture in a vitest of its own. */
+function runFixture(name: string, ...more: string[]): Promise<{ run: Run; code: number }> {
   const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
   const config = fileURLToPath(new URL("fixtures/vitest.config.ts", import.meta.url));
-  const args = [vitest, "run", "--config", config, "--reporter=json"];
+  const args = [vitest, "run", "--config", config, "--reporter=json", ...more, `/${name}.fixture.ts`];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       try {
@@ -31,7 +31,7 @@ function runFixtures(): Promise<{ run: Run; code: number }> {
 }
 
 test("the binding registers a test for each case: passed, failed with the sentence, or skipped", async () => {
-  const { run, code } = await runFixtures();
+  const { run, code } = await runFixture("broken");
   const results = run.testResults.flatMap(({ assertionResults }) => assertionResults);
   const wanted = cases.filter(({ group }) => group === "basic" || group === "list");
   expect(results.map(({ title }) => title)).toEqual(wanted.map(({ name }) => name));
@@ -55,4 +55,14 @@ test("the binding registers a test for each case: passed, failed with the senten
       .filter(({ requires, needs }) => requires?.list || needs?.includes("elsewhere"))
       .map(({ name }) => name),
   );
+});
+
+test("vitest waits for two clients, for the end, and no shorter for a limit above what a timer can wait", async () => {
+  const { run, code } = await runFixture("slow", "--hookTimeout=50");
+  const results = run.testResults.flatMap(({ assertionResults }) => assertionResults);
+  expect(results.map(({ status, failureMessages }) => [status, ...failureMessages])).toEqual([
+    ["passed"],
+    ["passed"],
+  ]);
+  expect(code).toBe(0);
 });
