@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
-import { type Anchor, type ChatMemory, entry } from "@turnkeep/core";
+import { type Anchor, type ChatMemory, entry, type HistoryMessage } from "@turnkeep/core";
 import { CallQueue, despiteConflicts } from "@turnkeep/core/store-kit";
 import { copyOf } from "../format/dict.ts";
 import { align, type Recorded, wordsOf } from "./alignment.ts";
@@ -147,20 +147,25 @@ function anchorOf(known: Known, state: readonly BaseMessage[]): Anchor | undefin
  * Stores a question. One that is asked again is answered anew: the answer that has ended its turn is taken back, and what its
  * tools have done stays.
  */
-function ask(memory: Memory, question: BaseMessage): Promise<string | undefined> {
-  const ask = () =>
-    memory.transaction(
-      async (transaction) => {
-        const [id] = transaction.add(asEntry(question));
-        const entries = await transaction.entries();
-        const [asked, newest] = [entries.findLast(({ message }) => message.type === "human"), entries.at(-1)];
-        if (newest !== undefined && asked?.id === id && isWhole(newest.message))
-          transaction.rewind(newest.id);
-        return id;
-      },
-      { onConflict: "throw" },
-    );
-  return despiteConflicts(ask);
+async function ask(memory: Memory, question: BaseMessage): Promise<string | undefined> {
+  const [id] = await memory.add(asEntry(question));
+  const answered = (entries: readonly HistoryMessage<BaseMessage>[]): string | undefined => {
+    const newest = entries.at(-1);
+    const asked = entries.findLast(({ message }) => message.type === "human");
+    return newest !== undefined && asked?.id === id && isWhole(newest.message) ? newest.id : undefined;
+  };
+  if (answered(await memory.entries()) !== undefined) {
+    const takeBack = () =>
+      memory.transaction(
+        async (transaction) => {
+          const answer = answered(await transaction.entries());
+          if (answer !== undefined) transaction.rewind(answer);
+        },
+        { onConflict: "throw" },
+      );
+    await despiteConflicts(takeBack);
+  }
+  return id;
 }
 
 function isWhole(message: BaseMessage): boolean {
