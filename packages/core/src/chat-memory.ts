@@ -366,9 +366,11 @@ export interface ChatMemory<M> {
    *
    * It costs one commit at the beginning and one at the end; while it runs, a read that finds nothing new each second,
    * and a commit each third of `leaseMs` unless the turn writes. Over a memory that does not exist yet, it begins it,
-   * unless it must exist ({@link TurnOptions.mustExist}): who waits for the turn of a conversation that is deleted meanwhile gets `NOT_FOUND`.
+   * unless it must exist ({@link TurnOptions.mustExist}): who waits for the turn of a conversation that is deleted meanwhile
+   * gets `NOT_FOUND`.
    *
-   * Errors: `BUSY` by {@link TurnOptions.busy}; `NOT_FOUND` by {@link TurnOptions.mustExist}; `ABORTED` by the signal while it waits; `INVALID_OPTION`; and what `run` throws.
+   * Errors: `BUSY` by {@link TurnOptions.busy}; `NOT_FOUND` by {@link TurnOptions.mustExist}; `ABORTED` by the signal while it
+   * waits; `INVALID_OPTION`; and what `run` throws.
    *
    * @example
    * ```ts

@@ -9,9 +9,9 @@ import type { SummarizeFailure } from "./window-options.ts";
 export type MemoryEvent =
   | {
       /**
-       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids, live or not. `removed`: deleted by `remove` or `prune`.
-       * `rewound`: superseded, by `rewind`, `set`, `restore` or another prompt; they stay in history. `restored`: no longer
-       * so, by `restore`.
+       * `added`: new messages. `replaced`: `put` in the place of others, under the same ids, live or not. `removed`: deleted by
+       * `remove` or `prune`. `rewound`: superseded, by `rewind`, `set`, `restore` or another prompt; they stay in history.
+       * `restored`: no longer so, by `restore`.
        */
       readonly type: "added" | "replaced" | "removed" | "rewound" | "restored";
       readonly memoryId: string;

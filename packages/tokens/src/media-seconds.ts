@@ -19,8 +19,8 @@ function secondsOf(header: Header, bytes: number): number | undefined {
   return ofMp3(header, bytes);
 }
 
-/** All bits of four bytes. */
-const ones = 0xffff_ffff;
+/** Whether all bits of a number of so many bytes are set. Beyond 2 ** 53 a few others round to it, which no file has. */
+const isOnes = (value: number, bytes: number): boolean => value === 256 ** bytes - 1;
 
 /** More than any file has parts at one level of what is looked through. */
 const mostParts = 1000;
@@ -54,9 +54,10 @@ function ofOgg({ text, big, little }: Header, bytes: number): number | undefined
   const rate = isOpus ? 48_000 : little(first + 12, 4);
   const skipped = isOpus ? little(first + 10, 2) : 0;
   for (let at = bytes - 27; at >= 0 && at > bytes - longestPage; at--) {
-    // All ones: no packet ends on that page.
-    if (big(at, 4) !== 0x4f676753 || (little(at + 6, 4) === ones && little(at + 10, 4) === ones)) continue;
-    return (little(at + 6, 4) + little(at + 10, 4) * 2 ** 32 - skipped) / rate;
+    if (big(at, 4) !== 0x4f676753) continue;
+    const end = little(at + 6, 8);
+    // Else no packet ends on that page.
+    if (!isOnes(end, 8)) return (end - skipped) / rate;
   }
   return undefined;
 }
@@ -72,12 +73,10 @@ function ofMp4(header: Header, from: number, to: number): number | undefined {
       case "moov":
         return ofMp4(header, begin, Math.min(to, at + size));
       case "mvhd": {
-        const isWide = big(begin, 1) === 1;
-        const duration = isWide ? [big(begin + 24, 4), big(begin + 28, 4)] : [0, big(begin + 16, 4)];
-        // ISO/IEC 14496-12: all ones where it cannot be told.
-        if (duration[1] === ones && (!isWide || duration[0] === ones)) return undefined;
-        const [high = 0, low = 0] = duration;
-        return (high * 2 ** 32 + low) / big(begin + (isWide ? 20 : 12), 4);
+        const [scale, length] = big(begin, 1) === 1 ? [begin + 20, 8] : [begin + 12, 4];
+        const duration = big(scale + 4, length);
+        // ISO/IEC 14496-12: where it cannot be told.
+        return isOnes(duration, length) ? undefined : duration / big(scale, 4);
       }
     }
     if (!(size >= 8)) return undefined;

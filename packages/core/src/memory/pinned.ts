@@ -35,8 +35,11 @@ export async function readPinned<M>(
 async function withSteps<M>(left: readonly Item<M>[], reading: Reading<M>): Promise<readonly Item<M>[]> {
   const { live } = reading.loaded;
   const bySeq = new Map(left.map((item) => [item.seq, item]));
+  const found = new Set<number>();
   for (const item of left) {
+    if (found.has(item.seq)) continue;
     for (const other of await findStep(reading, live, item)) {
+      found.add(other.seq);
       if (!live.byId.has(other.id)) bySeq.set(other.seq, bySeq.get(other.seq) ?? other);
     }
   }

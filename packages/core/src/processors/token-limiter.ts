@@ -1,8 +1,7 @@
 import { quoted, TurnkeepError } from "../errors.ts";
 import { integer, oneOf, share, tokenCounter, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
-import { countTokens } from "../steps/item-facts.ts";
-import { perMessage } from "../steps/per-message.ts";
+import { countOnce } from "../steps/item-facts.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
@@ -72,7 +71,6 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
   const { limit, counter, reserve } = checked;
   if (reserve >= limit)
     throw wrongOption("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
-  const known = perMessage();
   const processor: AnyProcessor = {
     name,
     limitsView: true,
@@ -80,8 +78,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
       const list = listOf(given, format);
       const { messages } = list;
       const steps = listSteps(list);
-      const tokensOf = (message: M): number =>
-        known(message, format, () => countTokens(message, counter, format));
+      const tokensOf = (message: M): number => countOnce(message, counter, format);
       const { grouping } = list.states(processor, () => ({ grouping: new Grouping(steps, tokensOf) }));
       grouping.grow();
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return given;

@@ -98,7 +98,7 @@ export function tokensIn<M>(
 /** Of each counter: what processors and profiles make of a message is the same object in every view. */
 const counted = new WeakMap<TokenCounter, ReturnType<typeof perMessage>>();
 
-function countOnce<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
+export function countOnce<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
   const known = counted.get(counter) ?? perMessage();
   counted.set(counter, known);
   return known(message, format, () => countTokens(message, counter, format));
