@@ -248,6 +248,17 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
   ],
   [
     "packagesAreChecked",
+    "a package that the run for all beside it leaves out",
+    (tree) => {
+      write("packages/vitest.config.ts", 'export default { exclude: ["core"] };\n')(tree);
+      manifest("packages/core", (core) => {
+        core.scripts = {};
+      })(tree);
+    },
+    /packages\/core\/package\.json has no script "test" that begins with vitest/,
+  ],
+  [
+    "packagesAreChecked",
     "a private package whose types nobody checks",
     write("tsconfig.json", JSON.stringify({ ...oneProgram, exclude: ["tooling/servers"] })),
     /tooling\/servers is not in tsconfig\.json, and its package\.json has no script "check" that begins with tsc/,
@@ -454,6 +465,18 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
 describe("the structure check", () => {
   it("finds nothing in a sound repository", () => {
     expect(breachesOf(soundTree())).toEqual([]);
+  });
+
+  it("takes what is tested or compiled with others for checked", () => {
+    const tree = soundTree();
+    write("packages/vitest.config.ts", "export default {};\n")(tree);
+    manifest("packages/core", (core) => {
+      core.scripts = {};
+    })(tree);
+    write("tsconfig.json", JSON.stringify({ ...oneProgram, exclude: ["tooling/servers"] }))(tree);
+    const top = tree["package.json"] as Record<string, unknown>;
+    top.scripts = { check: "tsc -p tooling/servers/tsconfig.json" };
+    expect(breachesOf(tree)).toEqual([]);
   });
 
   it.each(cases)("%s: %s", (rule, _what, change, complaint) => {

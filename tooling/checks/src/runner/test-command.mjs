@@ -85,6 +85,12 @@ export async function testCommand(print) {
             }),
         }),
     ),
+    {
+      name: "tests of the examples",
+      needs,
+      shared: true,
+      run: () => runVitest(root, { env, onCounts, config: "examples/vitest.config.ts" }),
+    },
   ];
   if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
   print("Turnkeep: everything that must hold\n");

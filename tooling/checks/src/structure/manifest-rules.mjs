@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { pageOf, publicPackages } from "./tree.mjs";
 
@@ -77,9 +77,9 @@ function complaintsOf(packages, check) {
 }
 
 /**
- * Every package of the workspace has tests, and its types are checked: by the program of the top, or by a script of
- * its own. Without either it would be passed over in silence. So would a file's mock of a module that others have loaded
- * before, where files share modules.
+ * Every package of the workspace has tests, which a script of its own runs or one run for the whole folder that it is in, and
+ * its types are checked: by the program of the top, or by a script of its own or of the top. Without either it would be passed
+ * over in silence. So would a file's mock of a module that others have loaded before, where files share modules.
  *
  * @type {import("./tree.mjs").Rule}
  */
@@ -91,20 +91,46 @@ export function packagesAreChecked(tree) {
     ["src", "test"].every((part) =>
       [`${folder}/${part}`, `${dirname(folder)}/*/${part}`].some((glob) => include.includes(glob)),
     );
+  /** @param {string} folder */
+  const atTheTop = (folder) => tree.manifest.scripts?.check?.includes(`tsc -p ${folder}/`);
   return complaintsOf(tree.packages, ({ folder, manifest: { scripts } }) => [
     [
-      scripts?.test?.startsWith("vitest"),
+      scripts?.test?.startsWith("vitest") || isInOneRun(tree, folder),
       `${folder}/package.json has no script "test" that begins with vitest.`,
     ],
     [
-      inOneProgram(folder) || scripts?.check?.startsWith("tsc"),
+      inOneProgram(folder) || scripts?.check?.startsWith("tsc") || atTheTop(folder),
       `${folder} is not in tsconfig.json, and its package.json has no script "check" that begins with tsc.`,
     ],
     [
-      !mocksModules(tree, folder) || tree.read(`${folder}/vitest.config.ts`).includes("isolate: true"),
+      !mocksModules(tree, folder) || configOf(tree, folder).includes("isolate: true"),
       `${folder} mocks modules in its tests, and its vitest.config.ts does not say isolate: true.`,
     ],
   ]);
+}
+
+/**
+ * Whether the run for the whole folder takes this package's tests: it names those that it leaves out.
+ *
+ * @param {import("./tree.mjs").Tree} tree
+ * @param {string} folder
+ */
+function isInOneRun(tree, folder) {
+  const config = `${dirname(folder)}/vitest.config.ts`;
+  return (
+    tree.files.includes(config) &&
+    !tree.read(config).includes(`"${basename(folder)}"`) &&
+    testFiles(tree, folder).some((file) => file.endsWith(".test.ts"))
+  );
+}
+
+/**
+ * @param {import("./tree.mjs").Tree} tree
+ * @param {string} folder
+ */
+function configOf(tree, folder) {
+  const own = `${folder}/vitest.config.ts`;
+  return tree.read(tree.files.includes(own) ? own : `${dirname(folder)}/vitest.config.ts`);
 }
 
 /**
@@ -112,8 +138,15 @@ export function packagesAreChecked(tree) {
  * @param {string} folder
  */
 function mocksModules(tree, folder) {
-  const tests = tree.files.filter((file) => file.startsWith(`${folder}/test/`) && file.endsWith(".ts"));
-  return tests.some((file) => /\bvi\.(?:mock|doMock)\(/.test(tree.read(file)));
+  return testFiles(tree, folder).some((file) => /\bvi\.(?:mock|doMock)\(/.test(tree.read(file)));
+}
+
+/**
+ * @param {import("./tree.mjs").Tree} tree
+ * @param {string} folder
+ */
+function testFiles(tree, folder) {
+  return tree.files.filter((file) => file.startsWith(`${folder}/test/`) && file.endsWith(".ts"));
 }
 
 /**

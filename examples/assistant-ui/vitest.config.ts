@@ -1,3 +1,0 @@
-import { sharedByAlias } from "../../vitest.shared.ts";
-
-export default sharedByAlias;

@@ -1,7 +1,0 @@
-import { mergeConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
-
-const config: ViteUserConfig = mergeConfig(shared, {
-  test: { globalSetup: ["@turnkeep/servers/vitest-dynamo"] },
-});
-export default config;
