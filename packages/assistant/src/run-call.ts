@@ -158,10 +158,18 @@ async function givenInput<M>(
   tool: Tool,
   isCut: boolean,
 ): Promise<unknown> {
-  if (isCut && isNothing(call.input)) throw invalidInput(call, "the answer was cut off before them");
-  if (isCut && messages.completesInputs === true)
-    throw invalidInput(call, "the answer was cut off, perhaps within them");
+  const lost = isCut ? lostInput(call, messages) : undefined;
+  if (lost !== undefined) throw invalidInput(call, lost);
   return readInput(call, call.input, tool);
+}
+
+/** What the last call of an answer that was cut off has lost; `undefined` if its arguments are whole. */
+export function lostInput<M>(
+  { input }: ToolCall,
+  { completesInputs }: Setup<M>["messages"],
+): string | undefined {
+  if (isNothing(input)) return "the answer was cut off before them";
+  return completesInputs === true ? "the answer was cut off, perhaps within them" : undefined;
 }
 
 /** Throws `INVALID_TOOL_INPUT`. */

@@ -6,7 +6,15 @@ import type { ChatEvent } from "./assistant.ts";
 import { eachBounded } from "./bounded.ts";
 import { newApprovalId } from "./call-id.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
-import { deniedResult, errorText, failedCall, needsApproval, resultOf, runCall } from "./run-call.ts";
+import {
+  deniedResult,
+  errorText,
+  failedCall,
+  lostInput,
+  needsApproval,
+  resultOf,
+  runCall,
+} from "./run-call.ts";
 import type { Setup } from "./setup.ts";
 import type { Approval, StoredStep } from "./stored-turn.ts";
 import { mayNeedApproval } from "./tool.ts";
@@ -117,7 +125,7 @@ export class StepCalls<M> {
     if (approval?.response?.approved === false) return deniedResult(call, approval.response.reason);
     if (this.#mayRunElsewhere(step, place)) return resultOf(call, interrupted, true);
     throwIfAborted(signal);
-    const isCut = step.isCut === true && place === step.calls.length - 1;
+    const isCut = isCutBehind(step, place);
     try {
       const onStart = (): unknown => this.#begun.add(call);
       const running = this.#unasked.has(call)
@@ -144,8 +152,14 @@ export class StepCalls<M> {
   #mayRunElsewhere(step: StoredStep<M>, place: number): boolean {
     const { response } = step.approvals[place] ?? {};
     if (!mayHaveRun(step, place) || isWaiting(step, place) || response?.approved === false) return false;
-    const tool = this.#setup.tools.get((step.calls[place] as ToolCall).name);
+    const call = step.calls[place] as ToolCall;
+    const { tools, strategies, messages } = this.#setup;
+    const tool = tools.get(call.name);
     if (tool === undefined) return false;
+    // Without its arguments it was refused, unless a function may have given it others.
+    const mayHaveInput =
+      typeof strategies.invalidInput === "function" || lostInput(call, messages) === undefined;
+    if (isCutBehind(step, place) && !mayHaveInput) return false;
     // Nobody has said that it may run if it stands without a request although its tool needs one.
     return tool.idempotent !== true || (response === undefined && mayNeedApproval(tool));
   }
@@ -174,6 +188,11 @@ export class StepCalls<M> {
     const isOpen = this.#begun.has(call) || mayHaveRun(step, place);
     return resultOf(call, isOpen ? interrupted : notBegun, true);
   }
+}
+
+/** Whether the answer was cut off behind that call, so that it may have lost its arguments. */
+function isCutBehind<M>({ isCut, calls }: StoredStep<M>, place: number): boolean {
+  return isCut === true && place === calls.length - 1;
 }
 
 /** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */

@@ -176,7 +176,7 @@ function turnOf<M>(
       const calls = messages.toolCalls(message);
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
-      const isAborted = id.startsWith(`${questionId}/`) && id.endsWith(abortedMark);
+      const mark = numberIn(id, questionId)?.mark;
       const step: StoredStep<M> = {
         message,
         calls,
@@ -184,7 +184,8 @@ function turnOf<M>(
         approvals,
         stored: true,
         isUnread: false,
-        isAborted,
+        isCut: mark === "cut",
+        isAborted: mark === "aborted",
       };
       steps.push(step);
       turnCalls.add(step);
@@ -227,22 +228,30 @@ function takeResponses<M>(asked: StoredTurn<M>["asked"], message: M, messages: A
   }
 }
 
-/** In the id of an answer that was stopped, behind its number: whoever reads the turn must not take it for whole. */
-const abortedMark = "/aborted";
+/**
+ * What is said in an answer's id, behind its number, to whoever reads the turn: that it is what was kept of one that was
+ * stopped, or that it was cut off, so that its last call may have lost its arguments.
+ */
+export type AnswerMark = "aborted" | "cut";
 
 /** The id of a turn's message, made of its question's. */
-export function idIn(questionId: string, number: number, isAborted: boolean): string {
-  return `${questionId}/${number}${isAborted ? abortedMark : ""}`;
+export function idIn(questionId: string, number: number, mark?: AnswerMark): string {
+  return `${questionId}/${number}${mark === undefined ? "" : `/${mark}`}`;
+}
+
+/** What {@link idIn} made the id of; `undefined` if it did not. */
+function numberIn(
+  id: string,
+  questionId: string,
+): { readonly number: number; readonly mark: AnswerMark | undefined } | undefined {
+  const rest = id.startsWith(`${questionId}/`) ? id.slice(questionId.length + 1) : "";
+  const [, number, mark] = /^(\d+)(?:\/(aborted|cut))?$/.exec(rest) ?? [];
+  return number === undefined ? undefined : { number: Number(number), mark: mark as AnswerMark | undefined };
 }
 
 /** Numbers are skipped if a message was not stored after all, so counting the messages is not enough. */
-function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
-  const prefix = `${id}/`;
-  return behind.reduce((count, message) => {
-    const rest = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
-    const number = rest.endsWith(abortedMark) ? rest.slice(0, -abortedMark.length) : rest;
-    return /^\d+$/.test(number) ? Math.max(count, Number(number) + 1) : count;
-  }, 0);
+function countOf<M>(behind: readonly HistoryMessage<M>[], questionId: string): number {
+  return behind.reduce((count, { id }) => Math.max(count, (numberIn(id, questionId)?.number ?? -1) + 1), 0);
 }
 
 /** Gives each result in a message to the call that it answers. */

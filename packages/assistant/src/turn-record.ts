@@ -1,7 +1,7 @@
 import { type Anchor, type ChatMemory, entry, isTurnkeepError, type TurnkeepError } from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
-import { addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
+import { type AnswerMark, addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
 import { deleted, overtaken, questionGone } from "./turn-errors.ts";
 
 /** Whose turn is recorded, and where. */
@@ -17,8 +17,8 @@ export interface RecordOptions {
   readonly model?: string | undefined;
   /** Throws if the message must not be added to the memory as it is: see {@link addAlone}. */
   readonly check?: (() => Promise<void>) | undefined;
-  /** Set for what is kept of an answer that was stopped. */
-  readonly isAborted?: boolean | undefined;
+  /** For an answer that must not be taken for a whole one. */
+  readonly mark?: AnswerMark | undefined;
 }
 
 interface StepIds {
@@ -119,7 +119,7 @@ export class TurnRecord<M> {
   async store(message: M, options: RecordOptions = {}): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     const { memory, id, signal } = this.#turn;
-    const { model, check, isAborted = false } = options;
+    const { model, check, mark } = options;
     const { own, rivals } = this.#idsFor(message, options);
     try {
       const added = entry(message, { id: own, model });
@@ -128,7 +128,7 @@ export class TurnRecord<M> {
         rivals.length > 0
           ? await addAlone(memory, rivals, added, {
               mustExist,
-              signal: isAborted ? undefined : signal,
+              signal: mark === "aborted" ? undefined : signal,
               check,
             })
           : await memory.transaction((transaction) => transaction.add(added), { mustExist });
@@ -145,18 +145,19 @@ export class TurnRecord<M> {
   }
 
   /**
-   * The message's id, and those under which no other process may have stored the same step. What was stopped is marked,
-   * also in a turn whose other messages have ids of the memory's own; it and a whole answer are rivals.
+   * The message's id, and those under which no other process may have stored the same step. An answer that is not whole is
+   * marked, also in a turn whose other messages have ids of the memory's own; each kind of answer is the others' rival.
    */
-  #idsFor(message: M, { check, isAborted = false }: RecordOptions): StepIds {
+  #idsFor(message: M, { check, mark }: RecordOptions): StepIds {
     const { memory, id } = this.#turn;
-    if (id === undefined && !isAborted) return { own: undefined, rivals: [] };
+    if (id === undefined && mark === undefined) return { own: undefined, rivals: [] };
     const number = this.#count++;
-    const own = idIn(id ?? this.#questionId, number, isAborted);
+    const own = idIn(id ?? this.#questionId, number, mark);
     if (id === undefined) return { own, rivals: [] };
     const isAnswer = memory.format.role(message) === "assistant";
-    const other = isAnswer ? [idIn(id, number, !isAborted)] : [];
-    return { own, rivals: check !== undefined || this.#mustRunOnce(message) ? [own, ...other] : other };
+    const all = ([undefined, "aborted", "cut"] as const).map((each) => idIn(id, number, each));
+    const others = isAnswer ? all.filter((each) => each !== own) : [];
+    return { own, rivals: check !== undefined || this.#mustRunOnce(message) ? [own, ...others] : others };
   }
 
   /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */

@@ -159,7 +159,10 @@ export class Turn<M> {
         });
       }
       const step = await this.#calls.stepOf(message, calls, finishReason !== "stop");
-      await this.#record.store(step.message, { model: response.model });
+      await this.#record.store(step.message, {
+        model: response.model,
+        mark: step.isCut === true && calls.length > 0 ? "cut" : undefined,
+      });
       this.#events = undefined;
       this.#steps.push(step);
       events?.whole(messages.text(message));
@@ -243,7 +246,7 @@ export class Turn<M> {
     const text = this.#events?.streamed ?? "";
     // Providers refuse a blank answer.
     if (text.trim() === "") return abortedError(signal);
-    await this.#record.store(this.#setup.messages.assistant(text), { isAborted: true });
+    await this.#record.store(this.#setup.messages.assistant(text), { mark: "aborted" });
     return abortedError(signal, { memoryId, messageIds: this.#record.newestIds });
   }
 

@@ -138,6 +138,42 @@ describe("a chat with an id that was used before", () => {
     expect(await ask()).toMatchObject({ text: "Done.", toolResults: [{ output: "done" }] });
   });
 
+  test.each([
+    ["again", "q-1"],
+    ["once", "q-1"],
+    ["again", undefined],
+  ])("refuses a call that lost its arguments as it did before: %s, id %s", async (name, id) => {
+    runs.length = 0;
+    const memory = createChatMemory({ id: "chat", store: inMemoryStore() });
+    const model: Model<ModelMessage> = async ({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? { message: assistant("Sorry.") }
+        : { message: calling(["c1", "again", { n: 1 }], ["c2", name]), finishReason: "length" };
+    const refused = { toolCallId: "c2", isError: true, output: expect.stringContaining("cut off") };
+    const cutShort = createAssistant({
+      model,
+      memory,
+      tools,
+      toolConcurrency: 1,
+      strategies: { invalidInput: "throw" },
+      keepFailedTurns: true,
+    });
+    await expect(cutShort.chat("Go", { id })).rejects.toMatchObject({ code: "INVALID_TOOL_INPUT" });
+    const [question] = (await memory.history()).messages;
+    const chat = createAssistant({ model, memory, tools });
+    const result = await chat.chat("Go", { id: question?.id });
+    expect(result).toMatchObject({
+      text: "Sorry.",
+      continued: true,
+      toolResults: [{ output: "done" }, refused],
+    });
+    expect(runs).toEqual(["c1"]);
+    expect(await chat.chat("Go", { id: question?.id })).toMatchObject({
+      text: "Sorry.",
+      finishReason: "stop",
+    });
+  });
+
   test("keeps those answers if it fails again", async () => {
     const { memory, ask } = await left([user("Go"), calling(["c1", "once"])], new Error("timeout"));
     await expect(ask()).rejects.toThrow("timeout");
