@@ -11,6 +11,7 @@ import {
   type ChatMemories,
   type ChatMemory,
   equalContent,
+  isTurnkeepError,
   type MemoryTransaction,
   type TransactionOptions,
 } from "@turnkeep/core";
@@ -18,7 +19,7 @@ import { despiteConflicts, memoryOf, quoted, TurnkeepError } from "@turnkeep/cor
 import { agentsFormat } from "./format.ts";
 import { isQuestion, marked, runnersForm } from "./session/items.ts";
 import { markOf } from "./session/operations.ts";
-import { recordOf } from "./session/record.ts";
+import { recordOf, storedOf } from "./session/record.ts";
 import { rewrite } from "./session/rewrite.ts";
 import type { AnyContext, Handed, Run } from "./session/run.ts";
 import { Runs } from "./session/runs.ts";
@@ -118,7 +119,7 @@ export class TurnkeepSession
     const ids = await (changed.size === 0
       ? this.memory.transaction((transaction) => transaction.add(...added), boundTo(run))
       : this.#change(async (transaction) => {
-          await this.#rewrite(transaction, changed);
+          await this.#rewrite(transaction, changed, run);
           return transaction.add(...added);
         }, run));
     settle(ids);
@@ -148,7 +149,8 @@ export class TurnkeepSession
   async replaceHistoryWithCompaction(items: AgentInputItem[], runContext?: AnyContext): Promise<void> {
     const run = this.#runs.ofContext(runContext);
     const ids = await this.#change(async (transaction) => {
-      const record = await recordOf(this.memory);
+      const record = await storedOf(this.memory);
+      run?.follow(record);
       const since = record.filter(({ id, seq }) => seq > (run?.readThrough ?? seq) && !run?.hasStored(id));
       const [first] = record;
       if (first !== undefined) transaction.rewind(first.id);
@@ -195,7 +197,7 @@ export class TurnkeepSession
       if (asked.type === "replace_suffix" && !(await this.#takeBack(transaction, asked.expectedSuffix))) {
         return undefined;
       }
-      await this.#rewrite(transaction, changed);
+      await this.#rewrite(transaction, changed, run);
       const ids = transaction.add(...added);
       transaction.add(mark);
       transaction.rewind(id);
@@ -215,8 +217,11 @@ export class TurnkeepSession
     return true;
   }
 
-  async #rewrite(transaction: Transaction, changed: Handed["changed"]): Promise<void> {
-    if (changed.size > 0) rewrite(transaction, await recordOf(this.memory), changed);
+  async #rewrite(transaction: Transaction, changed: Handed["changed"], run?: Run): Promise<void> {
+    if (changed.size === 0) return;
+    const record = await recordOf(this.memory);
+    run?.follow(record);
+    rewrite(transaction, record, new Map([...changed].map(([id, item]) => [run?.now(id) ?? id, item])));
   }
 
   /** Stores what the run has said since its last model call. */
@@ -231,8 +236,22 @@ export class TurnkeepSession
     run.questionId = question && run.idOf(question);
   }
 
-  /** What the model is shown: where the run holds an item itself, that. */
-  #view(run: Run): Promise<AgentInputItem[]> {
+  /** What the model is shown. Where another run's compaction has moved the question, that is found first. */
+  async #view(run: Run): Promise<AgentInputItem[]> {
+    try {
+      return await this.#shown(run);
+    } catch (error) {
+      const { questionId } = run;
+      if (questionId === undefined || !isTurnkeepError(error, "NOT_FOUND")) throw error;
+      run.follow(await recordOf(this.memory));
+      run.questionId = run.now(questionId);
+      if (run.questionId === questionId) throw error;
+      return this.#view(run);
+    }
+  }
+
+  /** Where the run holds an item itself, that. */
+  #shown(run: Run): Promise<AgentInputItem[]> {
     const pinned = run.questionId === undefined ? [] : [run.questionId];
     return this.memory.transaction(async (transaction) => {
       const shown = await transaction.messages({ pinned });

@@ -13,6 +13,7 @@ import {
 import { modelError, modelResponder } from "@openai/agents-core/testing";
 import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { openaiResponses } from "@turnkeep/formats/profiles";
+import { gate } from "@turnkeep/store-tests/gate";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { agentsFormat } from "../src/index.ts";
@@ -510,6 +511,85 @@ it("keeps what others have said while the run was under way, behind the compacti
   expect(await recorded(session)).toEqual(["compaction", "assistant: Done.", "user: And this?"]);
 });
 
+describe.each(["the same session", "another session"])("a run beside one that compacts, over %s", (which) => {
+  const compaction = { type: "compaction", encrypted_content: "gAAAA" } as const;
+  const thought: AgentOutputItem = {
+    type: "reasoning",
+    id: "rs_1",
+    content: [{ type: "input_text", text: "Hm." }],
+  };
+
+  /** Runs an agent with a tool that ends once the other run, which began before, has put a compaction in place of the record. */
+  async function beside(question: string, ...answers: Parameters<typeof modelOf>) {
+    const memories = memoriesOf();
+    const session = sessionOf(memories);
+    const own = which === "the same session" ? session : sessionOf(memories);
+    await run(worker().agent, "Before.", over(session));
+    const { opened: isCompacted, open: compacted } = gate();
+    const { opened: hasBegun, open: begin } = gate();
+    const model = modelOf([thought, calling("first")], [calling("waiting")], ...answers);
+    const waiting = toolOf("waiting", async () => {
+      begin();
+      await isCompacted;
+      return "waited";
+    });
+    let ended: Promise<unknown> = Promise.resolve();
+    const compacting = modelOf(
+      [calling("first")],
+      modelResponder(async () => {
+        ended = run(agentOf(model, toolOf("first"), waiting, toolOf("second")), question, over(own));
+        await hasBegun;
+        return [compaction, saying("Done.")];
+      }),
+    );
+    await run(agentOf(compacting, toolOf("first")), "Do it.", over(session));
+    compacted();
+    await ended;
+    return { session, model };
+  }
+
+  it("goes on with its question where the compaction has put it", async () => {
+    const { session, model } = await beside("And this?", [calling("second")], [saying("Seen.")]);
+    const step = ["reasoning", "[first]", "(first done)", "[waiting]", "(waited)"];
+    const said = ["compaction", "assistant: Done.", "user: And this?", ...step];
+    expect(prompts(model).slice(2)).toEqual([said, [...said, "[second]", "(second done)"]]);
+    expect(await recorded(session)).toEqual([...said, "[second]", "(second done)", "assistant: Seen."]);
+    // With the ids that the provider knows.
+    const idsOf = (items: AgentInputItem[]) =>
+      items.flatMap((item) => (item.type === "function_call" ? [item.id?.slice(0, 3)] : []));
+    expect(idsOf(model.calls[2]?.request.input as AgentInputItem[])).toEqual(["fc_", "fc_"]);
+    expect(idsOf(await session.memory.messages())).toEqual(["fc_", "fc_", "fc_"]);
+  });
+
+  it("does not say it once more behind a compaction of its own", async () => {
+    const { session } = await beside("And this?", [{ ...compaction }, saying("Seen.")]);
+    const others = ["compaction", "assistant: Done."];
+    expect(await recorded(session)).toEqual(["compaction", "assistant: Seen.", ...others]);
+  });
+});
+
+const resultOf = (
+  { callId, name }: Extract<AgentInputItem, { type: "function_call" }>,
+  output: string,
+): AgentInputItem => ({ type: "function_call_result", callId, name, status: "completed", output });
+
+it("takes a guardrail's words also where another run has compacted since", async () => {
+  const memories = memoriesOf();
+  const [session, other] = [sessionOf(memories), sessionOf(memories)];
+  const [context, others] = [new RunContext(), new RunContext()];
+  await other.getItems(undefined, others);
+  await session.getItems(undefined, context);
+  const question: AgentInputItem = { role: "user", content: "Do it." };
+  const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
+  const result = (output: string) => resultOf(call, output);
+  const modelData = { input: [question, call, result("A secret.")] };
+  await session.modelInput({ modelData, agent: {} as never, context: context.context });
+  await other.replaceHistoryWithCompaction([{ type: "compaction", encrypted_content: "gAAAA" }], others);
+  await session.addItems([question, call, result("Blocked."), saying("Done.")], context);
+  const said = ["compaction", "user: Do it.", "[first]", "(Blocked.)", "assistant: Done."];
+  expect(await recorded(session)).toEqual(said);
+});
+
 it("takes the words that a guardrail has put in the place of what was stored", async () => {
   // Also of what has left the window since.
   for (const maxMessages of [500, 3]) {
@@ -519,13 +599,7 @@ it("takes the words that a guardrail has put in the place of what was stored", a
     await session.getItems(undefined, context);
     const question: AgentInputItem = { role: "user", content: "Do it." };
     const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
-    const result = (output: string): AgentInputItem => ({
-      type: "function_call_result",
-      callId: call.callId,
-      name: call.name,
-      status: "completed",
-      output,
-    });
+    const result = (output: string) => resultOf(call, output);
     const modelData = { input: [question, call, result("A secret.")] };
     await session.modelInput({ modelData, agent: {} as never, context: context.context });
     const others = ["a", "b", "c"];

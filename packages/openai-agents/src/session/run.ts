@@ -42,7 +42,10 @@ export class Run {
   #places: Map<string, number> = new Map();
   /** The ids that the runner's own objects are stored under. */
   readonly #ids: WeakMap<AgentInputItem, string> = new WeakMap();
-  readonly #own: Set<string> = new Set();
+  /** By id, the keys of what the run has stored itself. */
+  readonly #own: Map<string, string> = new Map();
+  /** The ids under which that stands now, where others have put it elsewhere since. */
+  readonly #moved: Map<string, string> = new Map();
   /** What was stored before a model call, and is not handed over yet. */
   readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
   /** What was handed over, and may yet come in the input of a model call. */
@@ -73,7 +76,27 @@ export class Run {
 
   /** The id that this very object is stored under. */
   idOf(item: AgentInputItem): string | undefined {
-    return this.#ids.get(item);
+    const id = this.#ids.get(item);
+    return id && this.now(id);
+  }
+
+  /** The id under which it stands now: see {@link follow}. */
+  now(id: string): string {
+    let now = id;
+    for (let next = this.#moved.get(now); next !== undefined; next = this.#moved.get(now)) now = next;
+    return now;
+  }
+
+  /** Where another run has put a compaction in place of the record, what this one had said stands behind it once more. */
+  follow(record: readonly Recorded[]): void {
+    const ids = new Set(record.map(({ id }) => id));
+    const anew = record.filter(({ id, seq }) => seq > (this.readThrough ?? seq) && !this.#own.has(id));
+    for (const [id, key] of [...this.#own]) {
+      if (ids.has(id)) continue;
+      const place = anew.findIndex(({ message }) => keyOf(message) === key);
+      const [again] = place < 0 ? [] : anew.splice(place, 1);
+      if (again !== undefined) this.#move(id, again.id);
+    }
   }
 
   /** What of the input of a model call is not stored yet. */
@@ -88,7 +111,7 @@ export class Run {
       const id = ids[at] as string;
       const key = keyOf(item);
       this.#ids.set(item, id);
-      this.#own.add(id);
+      this.#own.set(id, key);
       this.#places.set(id, this.#past.push({ id, key, isOpen: isOpen(item) }) - 1);
       this.held.set(id, item);
       append(this.#kept, key, { id, text: textOf(item) });
@@ -99,8 +122,9 @@ export class Run {
   give(items: readonly AgentInputItem[], ids: readonly string[]): void {
     items.forEach((item, at) => {
       const id = ids[at] as string;
-      this.#own.add(id);
-      append(this.#given, keyOf(item), id);
+      const key = keyOf(item);
+      this.#own.set(id, key);
+      append(this.#given, key, id);
     });
   }
 
@@ -136,6 +160,17 @@ export class Run {
     this.#kept.clear();
   }
 
+  #move(id: string, now: string): void {
+    this.#moved.set(id, now);
+    this.#own.set(now, this.#own.get(id) as string);
+    this.#own.delete(id);
+    const held = this.held.get(id);
+    if (held !== undefined) this.held.set(now, held);
+    this.held.delete(id);
+    const place = this.#places.get(id);
+    if (place !== undefined) this.#places.set(now, place);
+  }
+
   /**
    * Of what the runner copied, reasoning without its id is found behind what stands before it. If it copied everything, or
    * a state was read from JSON, the input is laid over the past, of which others may have said some.
@@ -145,7 +180,7 @@ export class Run {
     const found: [AgentInputItem, Known][] = [];
     let after = 0;
     for (const item of input) {
-      const id = this.#ids.get(item);
+      const id = this.idOf(item);
       const isSought = id === undefined && (isCopied || item.type === "reasoning");
       const place = isSought ? this.#find(item, after) : (this.#places.get(id ?? "") ?? -1);
       if (place < 0) continue;
