@@ -7,7 +7,7 @@
  * | `BUSY` | a turn of that memory is running, in whatever process, and `busy` is `"reject"`; or decisions came for a turn whose process died in a call | wait, set `busy: "enqueue"`; if the process died, send the message again with its id |
  * | `EMPTY_ANSWER` | the model returned neither text nor a tool call; its tokens may have run out while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call do not match the tool's schema | choose another strategy, or ask again |
- * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`) or expired during the turn, which stored nothing more | begin another one, or leave it |
+ * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`) or expired during the turn, or while the chat waited for one; nothing more was stored | begin another one, or leave it |
  * | `MODEL_ERROR` | a model's server refused the request, broke off, or could not be reached | see `details.status`, and wait `details.retryAfterMs` if it is set |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `QUESTION_GONE` | the turn's question was taken back during the turn (`rewind`, `remove`, `set`), which stored nothing more | show the conversation as it is; ask again if it still counts |

@@ -5,7 +5,7 @@ import { AssistantError } from "./errors.ts";
 export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError {
   return new AssistantError(
     "MEMORY_DELETED",
-    `Memory ${quoted(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
+    `Memory ${quoted(memoryId)} was deleted (clear, erase), or expired, under a turn or a chat that waited for one. Nothing more was stored.`,
     { cause, details: { memoryId } },
   );
 }

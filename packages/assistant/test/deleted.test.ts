@@ -1,5 +1,6 @@
 import { type ChatMemory, createChatMemories, inMemoryStore, type ModelMessage } from "@turnkeep/core";
-import { describe, expect, test } from "vitest";
+import { gate } from "@turnkeep/store-tests/gate";
+import { describe, expect, test, vi } from "vitest";
 import { createAssistant, tool } from "../src/index.ts";
 import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 
@@ -108,5 +109,62 @@ describe.each([
     await expect(chat.chat("Go", { id })).rejects.toMatchObject(deleted);
     expect((await chat.chat("Go", { id })).text).toBe("2");
     expect((await memory.messages()).map(({ content }) => content)).toEqual(["Go", "2"]);
+  });
+});
+
+describe.each(["this process", "another"])("a question that waits for a turn of %s", (whose) => {
+  /** A conversation with a turn whose model fails once `end` is called, and an assistant that answers beside it. */
+  async function running(before: readonly ModelMessage[]) {
+    const { memory, other, erase } = conversation();
+    await memory.add(...before);
+    const { opened, open } = gate();
+    const failing = scripted(() => opened.then(() => Promise.reject(new Error("down"))));
+    const first = createAssistant({ model: failing, memory }).chat("First");
+    const ended = first.catch(() => undefined);
+    await expect.poll(() => failing.requests.length).toBe(1);
+    const own = whose === "another" ? other : memory;
+    const turn = vi.spyOn(own, "turn");
+    const model = scripted(assistant("Yes"));
+    return {
+      chat: createAssistant({ model, memory: own }),
+      model,
+      erase,
+      hasBegunToWait: () =>
+        expect.poll(() => turn.mock.calls.map(([, options]) => options?.busy)).toContain("wait"),
+      end: () => {
+        open();
+        return ended;
+      },
+      said: async () => (await own.history()).messages.map(({ message }) => message.content),
+    };
+  }
+
+  test.each(["q-2", undefined])("goes with the conversation that is erased meanwhile: id %s", async (id) => {
+    const { chat, model, erase, hasBegunToWait, end, said } = await running([user("Before")]);
+    const asked = expect(chat.chat("Second", { id })).rejects.toMatchObject(deleted);
+    await hasBegunToWait();
+    await erase();
+    await end();
+    await asked;
+    expect(model.requests).toEqual([]);
+    expect(await said()).toEqual([]);
+  });
+
+  test("begins the conversation anew if it was asked behind that", async () => {
+    const { chat, erase, end, said } = await running([user("Before")]);
+    await erase();
+    const asked = chat.chat("Second");
+    await end();
+    expect((await asked).text).toBe("Yes");
+    expect(await said()).toEqual(["Second", "Yes"]);
+  });
+
+  test("is answered where the first turn of the conversation was taken back", async () => {
+    const { chat, hasBegunToWait, end, said } = await running([]);
+    const asked = chat.chat("Second");
+    await hasBegunToWait();
+    await end();
+    expect((await asked).text).toBe("Yes");
+    expect(await said()).toEqual(["Second", "Yes"]);
   });
 });
