@@ -203,7 +203,8 @@ export class Views<M> {
       const loaded = await this.#session.load(call);
       const reading = { loaded, settings, call };
       const built = await this.#explained(reading, asked);
-      const left = await readEvicted(evicted, reading);
+      // One that has left memory may be back for this view.
+      const left = (await readEvicted(evicted, reading)).filter(({ id }) => !built.live.byId.has(id));
       return explainView(built.view, built.live, left, settings, built.limits, loaded.nextSeq);
     });
   }
