@@ -25,7 +25,8 @@ export interface ViewOptions<M> extends MemoryCallOptions {
   /**
    * Ids of messages that the window shows in this view, such as the question that is being answered; it hides others
    * instead, but nothing of their steps. One that has left memory for history stands where it was, for this view only;
-   * one that a provider's compaction stands for stays out. Processors may still leave it out.
+   * without its question with unit `turn` too; one that a provider's compaction stands for stays out. Processors may still
+   * leave it out.
    *
    * Errors: `WINDOW_OVERFLOW` if they do not fit, unless `overflow` is `keep`; `NOT_FOUND` for one that was removed or
    * superseded, or left a memory that keeps no history.

@@ -136,7 +136,8 @@ export interface WindowOptions<M> {
   readonly overflow?: WindowOverflow | undefined;
   /**
    * Messages that are never evicted, nor is the rest of their step. With unit `turn` the rest of their turn stays too,
-   * unless it is the newest turn and too long.
+   * unless it is the newest turn and too long. A view may then start with an answer, where no question stands before a
+   * pinned one; a `profile` that requires the user's message first opens it with one.
    */
   readonly pinned?: ((message: M) => boolean) | undefined;
   /**

@@ -38,6 +38,25 @@ const shown = (messages: readonly ModelMessage[]): string[] =>
     return role === "tool" ? `r ${id}` : id;
   });
 
+test.each(["step", "turn", "message"] as const)(
+  "what the window pins is shown although no question stands before it (unit %s)",
+  async (unit) => {
+    const pinned = ({ role, content }: ModelMessage) => role === "system" || content === "Welcome!";
+    const memory = createChatMemory({ window: { maxMessages: 4, unit, pinned } });
+    await memory.add(system("Be brief."), assistant("Welcome!"), user("1"), assistant("2"));
+    expect(shown(await memory.messages())).toEqual(["Be brief.", "Welcome!", "1", "2"]);
+    await memory.add(user("3"));
+    expect(shown(await memory.messages()).slice(0, 2)).toEqual(["Be brief.", "Welcome!"]);
+  },
+);
+
+test("by turn, an answer in front is left out where only the prompt is pinned", async () => {
+  const pinned = ({ role }: ModelMessage) => role === "system";
+  const memory = createChatMemory({ window: { maxMessages: 4, unit: "turn", pinned } });
+  await memory.add(system("Be brief."), assistant("Welcome!"), user("1"), assistant("2"));
+  expect(shown(await memory.messages())).toEqual(["Be brief.", "1", "2"]);
+});
+
 describe("a view that pins messages", () => {
   test.each(["step", "message"] as const)(
     "shows one that has left memory where it was, and hides others for it (unit %s)",
@@ -77,6 +96,24 @@ describe("a view that pins messages", () => {
       const memory = await turnOf(1, window({ maxMessages: 2, unit, overflow: "keep" }));
       const pinned = ["q", "a1", "r1"];
       expect(shown(await memory.messages({ pinned }))).toEqual(["Be brief.", "Go", "c1", "r c1"]);
+    },
+  );
+
+  test.each(["step", "turn"] as const)(
+    "begins with an answer whose question has left memory (unit %s)",
+    async (unit) => {
+      const memory = createChatMemory({
+        id: "m",
+        store: inMemoryStore(),
+        window: { maxMessages: 4, unit },
+      });
+      await memory.add(system("Be brief."), user("1"), entry(assistant("2"), { id: "a" }), user("3"));
+      await memory.add(assistant("4"), user("5"));
+      expect(shown(await memory.messages({ pinned: ["a"] }))).toEqual(
+        unit === "step" ? ["Be brief.", "2", "4", "5"] : ["Be brief.", "2", "5"],
+      );
+      const { messages } = await memory.explain({ pinned: ["a"] });
+      expect(messages.filter(({ id }) => id === "a")).toMatchObject([{ state: "shown" }]);
     },
   );
 
