@@ -8,7 +8,7 @@ export interface Calls {
   readonly run: Run;
   /** For what follows a write that has taken place: even if it is refused, not nothing was written. */
   readonly runAfter: Run;
-  /** Waits until the replicas have what this connection wrote. */
+  /** Waits until the replicas have what these calls wrote. Rejects unless all of it ran on one connection, and this too. */
   wait(replicas: WaitReplicas): Promise<void>;
   /** Whether the driver may have sent a command of these calls twice. */
   mayHaveRepeated(): boolean;
@@ -85,8 +85,14 @@ export function connect(
     }
   }
 
-  async function wait({ count, timeoutMs }: WaitReplicas): Promise<void> {
+  /** `ran`: the connection of the write. Any other has written nothing that the server would wait for. */
+  async function wait({ count, timeoutMs }: WaitReplicas, ran: number | undefined): Promise<void> {
     const reached = Number(await send("wait", [count, timeoutMs]));
+    if (driver?.connection() !== ran) {
+      throw new Error(
+        "The master has the write, but its connection broke before replicas had it for certain",
+      );
+    }
     if (reached >= count) return;
     throw new Error(
       `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
@@ -123,10 +129,22 @@ export function connect(
         }
         return tracked;
       }
+      let ran: number | undefined;
+      /** Notes which connection the first of them ran on; where one fails, the others may be on another. */
+      async function noted<A>(statement: Statement<A>): Promise<A> {
+        try {
+          const answer = await evaluate(statement, signal);
+          ran ??= driver?.connection();
+          return answer;
+        } catch (cause) {
+          ran = Number.NaN;
+          throw cause;
+        }
+      }
       return {
-        run: (statement) => track(() => evaluate(statement, signal), refused),
-        runAfter: (statement) => track(() => evaluate(statement, signal), asItIs),
-        wait: (replicas) => track(() => wait(replicas), asItIs),
+        run: (statement) => track(() => noted(statement), refused),
+        runAfter: (statement) => track(() => noted(statement), asItIs),
+        wait: (replicas) => track(() => wait(replicas, ran), asItIs),
         mayHaveRepeated,
       };
     },

@@ -24,6 +24,8 @@ export interface Driver {
   readonly readsMaster: boolean;
   /** How many connections have broken on which the driver may have sent a command, to send it again on the next. */
   breaks(): number;
+  /** Another number for each connection, one after the other. */
+  connection(): number;
   /** Drops connections that do not answer, so that the driver opens others. */
   renew(): void;
 }
@@ -51,6 +53,7 @@ interface NodeRedis extends NodeRedisClient {
   destroy?(): unknown;
   disconnect?(): unknown;
   connect?(): Promise<unknown>;
+  on?(event: string, listener: () => void): unknown;
 }
 
 export function isNodeRedis(client: unknown): client is NodeRedisClient {
@@ -65,14 +68,16 @@ export function driverOf(client: RedisClient | NodeRedisClient): Driver {
 }
 
 function ioredisDriver(client: IoredisClient): Driver {
-  const breaks = breaksOf(client);
-  const { scaleReads = "master" } = client.options ?? {};
+  const closed = counted(client, watchClosing);
+  const { scaleReads = "master", autoResendUnfulfilledCommands } = client.options ?? {};
+  const resends = client.nodes !== undefined || autoResendUnfulfilledCommands !== false;
   const isMaster = client.status !== undefined && scaleReads === "master";
   return {
     call: (command, args) => client.call(command, args),
     // Whatever else has a `call` may have replicas behind it that answer late.
     readsMaster: isMaster,
-    breaks: () => breaks.count,
+    breaks: () => (resends ? closed.count : 0),
+    connection: () => closed.count,
     renew() {
       for (const node of client.nodes?.() ?? [client]) {
         // One that is still being made is left alone: calls that are too hasty for it would never let it come about.
@@ -82,28 +87,31 @@ function ioredisDriver(client: IoredisClient): Driver {
   };
 }
 
-const counted = new WeakMap<object, { count: number }>();
+/** A client of `ioredis`, or a cluster's clients: tells of each connection that ends. */
+function watchClosing(client: IoredisClient, note: () => void): void {
+  const watch = (node: IoredisClient): void => void node.on?.("close", note);
+  for (const node of client.nodes?.() ?? [client]) watch(node);
+  if (client.nodes !== undefined) client.on?.("+node", watch);
+}
 
-/** One listener per connection, however many stores the client serves. */
-function breaksOf(client: IoredisClient): { readonly count: number } {
-  const known = counted.get(client);
+const counts = new WeakMap<object, { count: number }>();
+
+/** How often something has happened to a client: one listener per connection, however many stores the client serves. */
+function counted<C extends object>(
+  client: C,
+  watch: (client: C, note: () => void) => void,
+): { readonly count: number } {
+  const known = counts.get(client);
   if (known !== undefined) return known;
-  const breaks = { count: 0 };
-  counted.set(client, breaks);
-  const watch = (node: IoredisClient): void => {
-    node.on?.("close", () => {
-      breaks.count++;
-    });
-  };
-  if (client.nodes !== undefined) {
-    client.nodes().forEach(watch);
-    client.on?.("+node", watch);
-  } else if (client.options?.autoResendUnfulfilledCommands !== false) watch(client);
-  return breaks;
+  const made = { count: 0 };
+  counts.set(client, made);
+  watch(client, () => made.count++);
+  return made;
 }
 
 /** It never sends a command again that may have arrived. */
 function nodeRedisDriver(client: NodeRedis): Driver {
+  const opened = counted(client, ({ on }, note) => void on?.call(client, "ready", note));
   let renewed: Promise<unknown> | undefined;
   return {
     async call(command, args) {
@@ -113,6 +121,7 @@ function nodeRedisDriver(client: NodeRedis): Driver {
     },
     readsMaster: true,
     breaks: () => 0,
+    connection: () => opened.count,
     renew() {
       if (client.isReady !== true || client.isOpen === false) return;
       // If it cannot connect, the calls tell.

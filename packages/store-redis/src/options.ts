@@ -44,8 +44,8 @@ export type RedisStoreOptions = RedisConnection & {
   readonly activityMs?: number | undefined;
   /**
    * Waits with `WAIT` after each write until this many replicas have it. If fewer have it in time, the call is
-   * `STORE_UNAVAILABLE`, although the master has the write. Other calls on the connection wait meanwhile. Default: the
-   * master alone.
+   * `STORE_UNAVAILABLE`, although the master has the write; the same if the connection broke before they answered. Other
+   * calls on the connection wait meanwhile. Default: the master alone.
    */
   readonly waitReplicas?: WaitReplicas | undefined;
 };

@@ -128,21 +128,16 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     // If a driver sent the change twice, the second met what the first did.
     const has = outcome === "done" || (await run(lua.peek(memoryId)))[0] === entry.life;
     // What cannot be removed now shows nowhere, and sweep finds it.
-    await run(lua.leave(has ? held : entry, 0)).catch(unlessAwaited);
+    await run(lua.leave(has ? held : entry, 0)).catch(() => {});
     if (outcome === "late") throw lateError();
     return outcome;
-  }
-
-  /** The connection that is to wait for replicas may be another one by now, which has written nothing that it would wait for. */
-  function unlessAwaited(): void {
-    if (waitReplicas !== undefined) throw openError();
   }
 
   /** Notes a memory's activity where that is due. If it fails, so it stays until it is due again: the write is done. */
   async function noted<A>({ run }: Calls, memoryId: string, answer: A | Due): Promise<A | "done"> {
     if (!isDue(answer)) return answer;
     const [, life, owner] = answer;
-    await run(lua.note({ memoryId, life: life ?? "", owner: owner ?? undefined })).catch(unlessAwaited);
+    await run(lua.note({ memoryId, life: life ?? "", owner: owner ?? undefined })).catch(() => {});
     return "done";
   }
 

@@ -13,8 +13,10 @@ import {
   update,
 } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
+import { createClient } from "redis";
+import { createClient as createClient4 } from "redis4";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { type RedisClient, redisStore } from "../src/index.ts";
+import { type NodeRedisClient, type RedisClient, redisStore } from "../src/index.ts";
 import { scripts, scriptsOf } from "../src/scripts.ts";
 import { newPrefix, refusing, withClient } from "./support.ts";
 
@@ -603,6 +605,67 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     }
     await Promise.all([store, patient, reader, ...others].map((each) => each.close()));
   });
+
+  type Breakable = (RedisClient | NodeRedisClient) & { once(event: "ready", listener: () => void): unknown };
+
+  function ofIoredis(options: object): Breakable {
+    const client = new Redis(server.url, options);
+    client.on("error", () => {});
+    onTestFinished(() => client.disconnect());
+    return client;
+  }
+
+  async function ofNodeRedis(create: typeof createClient): Promise<Breakable> {
+    const client = create({ url: server.url });
+    client.on("error", () => {});
+    await client.connect();
+    onTestFinished(() => void (client.destroy ?? client.disconnect).call(client));
+    return client;
+  }
+
+  const single = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
+  const breakable: [string, () => Breakable | Promise<Breakable>][] = [
+    ["ioredis as in the README", () => ofIoredis(single)],
+    ["ioredis with its defaults", () => ofIoredis({})],
+    ["node-redis 6", () => ofNodeRedis(createClient)],
+    ["node-redis 4", () => ofNodeRedis(createClient4 as unknown as typeof createClient)],
+  ];
+
+  test.each(breakable)(
+    "does not take a write for one that replicas have if its connection broke before they answered: %s",
+    async (name, open) => {
+      const replica = await replicaOfServer();
+      const client = await open();
+      const send = "call" in client ? "call" : "sendCommand";
+      const sender = client as unknown as Record<typeof send, (...args: never[]) => Promise<unknown>>;
+      const original = sender[send].bind(client);
+      let breaks: "before it waits" | "while it waits" | undefined;
+      sender[send] = async (...args) => {
+        if (breaks === undefined || !/^wait,/.test(String(args))) return original(...args);
+        const renewed = new Promise<void>((resolve) => void client.once("ready", resolve));
+        const answer = breaks === "while it waits" ? original(...args) : undefined;
+        answer?.catch(() => {});
+        breaks = undefined;
+        await withClient(server.url, (admin) => admin.call("CLIENT", ["KILL", "TYPE", "normal"]));
+        await renewed;
+        return answer ?? original(...args);
+      };
+      const store = redisStore({ client, prefix, waitReplicas: { count: 1, timeoutMs: 20_000 } });
+      for (const when of ["before it waits", "while it waits"] as const) {
+        const id = `${name} ${when}`;
+        const begin = update(null, 2, { append: [message(1)] });
+        await store.updateMessages(id, begin);
+        const next = update(begin.version, 3, { append: [message(2)] });
+        await whileStopped(replica, async () => {
+          breaks = when;
+          await expect(store.updateMessages(id, next)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+        });
+        expect(breaks).toBeUndefined();
+        // On the connection that is there now, it is waited for once more.
+        await store.updateMessages(id, next);
+      }
+    },
+  );
 
   test.each<[script: "note" | "leave", change: Partial<MemoryUpdate>]>([
     ["note", { head: "2" }],
