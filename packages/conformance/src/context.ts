@@ -1,5 +1,11 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
-import type { ConformanceHarness, FaultOptions, GivenClient, HarnessCreateOptions } from "./harness.ts";
+import type {
+  ConformanceHarness,
+  CountedClient,
+  FaultOptions,
+  GivenClient,
+  HarnessCreateOptions,
+} from "./harness.ts";
 import type { TestMemory } from "./support/memory.ts";
 
 /** What a case works with. Methods may be destructured: none uses `this`. */
@@ -56,4 +62,6 @@ export interface ConformanceContext {
   dying(step: number, how?: Omit<FaultOptions, "step">): Promise<ChatMemoryStore>;
   /** A store over a client that somebody else made. Needs `given`. */
   given(): Promise<GivenClient>;
+  /** A client whose calls are counted, closed after the case. Needs `counted`. */
+  counted(): Promise<CountedClient>;
 }

@@ -83,7 +83,10 @@ export interface ConformanceHarness {
    * no error tells the secret.
    */
   unreachable?: (() => UnreachableClient | Promise<UnreachableClient>) | undefined;
-  /** Returns a client whose calls of the database are counted. With it the kit tests `delta` and `readSteps`. */
+  /**
+   * Returns a client whose calls of the database are counted. With it the kit tests `delta` and `readSteps`. The kit closes
+   * the client.
+   */
   counted?: (() => CountedClient | Promise<CountedClient>) | undefined;
   /**
    * Returns the database's clock, in milliseconds since the epoch, where memories expire by it. With it the kit moves

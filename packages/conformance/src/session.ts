@@ -195,14 +195,19 @@ export class ConformanceSession {
       this.#clients = [first, first];
       return this.#clients;
     }
-    const second = await this.#create({});
-    if (second === first) {
-      throw new TypeError(
-        "The harness's create() must answer another client each time, since the store is shared",
-      );
+    try {
+      const second = await this.#create({});
+      if (second === first) {
+        throw new TypeError(
+          "The harness's create() must answer another client each time, since the store is shared",
+        );
+      }
+      this.#clients = [first, second];
+      return this.#clients;
+    } catch (error) {
+      await this.#close([first]);
+      throw error;
     }
-    this.#clients = [first, second];
-    return this.#clients;
   }
 
   async #create(options: HarnessCreateOptions): Promise<ChatMemoryStore> {
@@ -213,12 +218,15 @@ export class ConformanceSession {
     return store;
   }
 
-  /** A store that fails to close is found out by the group `lifecycle`; here it must not hide the report. */
   async #closeClients(): Promise<void> {
     const clients = new Set(this.#clients);
     this.#clients = undefined;
-    const closing = Promise.allSettled([...clients].map(async (client) => client.close()));
-    await outcome(closing, this.#options.timeoutMs);
+    await this.#close([...clients]);
+  }
+
+  /** A store that fails to close is found out by the group `lifecycle`; here it must not hide the report. */
+  async #close(clients: readonly ChatMemoryStore[]): Promise<void> {
+    await outcome(closed(clients), this.#options.timeoutMs);
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
@@ -228,17 +236,20 @@ export class ConformanceSession {
     memoryIds: ReadonlySet<string>,
   ): Promise<void> {
     // One that has died deletes nothing, and may try for long.
-    const closing = Promise.allSettled(dying.map(async (client) => client.close()));
-    const [store] = await this.#open();
-    const ids = [...memoryIds];
-    for (const client of [store, ...extra]) {
-      for (let first = 0; first < ids.length; first += 16) {
-        const some = ids.slice(first, first + 16);
-        await Promise.allSettled(some.map(async (id) => client.deleteMessages(id)));
+    const closing = closed(dying);
+    try {
+      const [store] = await this.#open();
+      const ids = [...memoryIds];
+      for (const client of [store, ...extra]) {
+        for (let first = 0; first < ids.length; first += 16) {
+          const some = ids.slice(first, first + 16);
+          await Promise.allSettled(some.map(async (id) => client.deleteMessages(id)));
+        }
       }
+    } finally {
+      await closed(extra);
+      await closing;
     }
-    await Promise.allSettled(extra.map(async (client) => client.close()));
-    await closing;
   }
 
   #context(
@@ -325,7 +336,16 @@ export class ConformanceSession {
         own.extra.push(given.store);
         return given;
       },
+      counted: async () => {
+        const counted = await neededFrom(harness, "counted")();
+        own.extra.push(counted.store);
+        return counted;
+      },
     };
     return context;
   }
+}
+
+function closed(clients: readonly ChatMemoryStore[]): Promise<unknown> {
+  return Promise.allSettled(clients.map(async (client) => client.close()));
 }

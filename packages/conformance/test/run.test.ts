@@ -108,29 +108,54 @@ test("a harness that fails makes the run reject, with its own error", async () =
   await expect(runConformance({ create: () => one })).rejects.toThrow("another client");
 });
 
-test("every client that was made is closed, and destroy is called once, at the end", async () => {
+/** A harness whose clients are counted while they are open, and what it is told at the end. */
+function watchedHarness(fails: (made: number) => boolean = () => false) {
   const harness = referenceHarness();
   const calls: string[] = [];
-  let open = 0;
-  await runConformance(
-    {
-      ...harness,
-      create: async (options) => {
-        const store = await harness.create(options);
-        open++;
-        let closed = false;
-        const close = async () => {
-          if (!closed) open--;
-          closed = true;
-          await store.close();
-        };
-        return { ...store, close, [Symbol.asyncDispose]: close };
-      },
-      destroy: () => void calls.push(`destroy with ${open} open`),
-    },
-    { groups: ["basic", "lifecycle", "ttl"] },
-  );
-  expect(calls).toEqual(["destroy with 0 open"]);
+  let [made, open] = [0, 0];
+  const opened = (store: ChatMemoryStore): ChatMemoryStore => {
+    open++;
+    let closed = false;
+    const close = async () => {
+      if (!closed) open--;
+      closed = true;
+      await store.close();
+    };
+    return { ...store, close, [Symbol.asyncDispose]: close };
+  };
+  const create: ConformanceHarness["create"] = async (options) => {
+    if (fails(++made)) throw new Error("too many connections");
+    return opened(await harness.create(options));
+  };
+  const counted: ConformanceHarness["counted"] = async () => {
+    const { store, count } = await neededFrom(harness, "counted")();
+    return { store: opened(store), count };
+  };
+  return { ...harness, create, counted, destroy: () => void calls.push(`destroy with ${open} open`), calls };
+}
+
+test("every client that was made is closed, and destroy is called once, at the end", async () => {
+  const harness = watchedHarness();
+  const countedCases = cases.filter(({ needs }) => needs?.includes("counted"));
+  await runConformance(harness, { cases: countedCases });
+  await runConformance(harness, { groups: ["basic", "lifecycle", "ttl"] });
+  expect(harness.calls).toEqual(["destroy with 0 open", "destroy with 0 open"]);
+});
+
+test("the first client is closed where the second cannot be made", async () => {
+  const harness = watchedHarness((made) => made === 2);
+  await expect(runConformance(harness)).rejects.toThrow("too many connections");
+  expect(harness.calls).toEqual(["destroy with 0 open"]);
+});
+
+test("a client of a case is closed where those of the run cannot be made anew", async () => {
+  const harness = watchedHarness((made) => made > 3);
+  const reopens = caseOf(async (context) => {
+    await context.create();
+    await context.reopen();
+  });
+  await runConformance(harness, { cases: [reopens] });
+  expect(harness.calls).toEqual(["destroy with 0 open"]);
 });
 
 test("what a case wrote is deleted after it", async () => {

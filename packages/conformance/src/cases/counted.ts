@@ -1,4 +1,4 @@
-import { type ConformanceCase, inGroup, neededFrom } from "../case.ts";
+import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectThat } from "../support/expect.ts";
 import { sentences } from "../support/sentences.ts";
 
@@ -10,7 +10,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     sentence: sentences.readSteps,
     needs,
     async run(context) {
-      const { store, count } = await neededFrom(context.harness, "counted")();
+      const { store, count } = await context.counted();
       const memory = context.memory(undefined, store);
       const { readSteps } = context.capabilities;
       await memory.commit({ append: 20, head: "1", owner: context.unique() });
@@ -33,7 +33,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
     requires: { delta: true },
     needs,
     async run(context) {
-      const { store, count } = await neededFrom(context.harness, "counted")();
+      const { store, count } = await context.counted();
       const memory = context.memory(undefined, store);
       const payload = JSON.stringify("x".repeat(1000));
       const append = Array.from({ length: 600 }, () => ({ payload }));
