@@ -1,9 +1,12 @@
+import type { ChatMemories } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { UIMessage } from "ai";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 
 interface Server {
   readonly app: { request(path: string, init?: RequestInit): Response | Promise<Response> };
   readonly store: { close(): Promise<void> };
+  readonly memories: ChatMemories<UIMessage>;
 }
 
 let postgres: PostgresServer;
@@ -18,7 +21,7 @@ beforeAll(async () => {
   vi.stubEnv("AI_GATEWAY_API_KEY", "");
   vi.stubEnv("MOCK_WORD_MS", "0");
   const load = (name: string) => import(new URL(`../template/server/${name}.ts`, import.meta.url).href);
-  server = { ...(await load("app")), ...(await load("store")) };
+  server = { ...(await load("app")), ...(await load("chat")), ...(await load("store")) };
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -73,4 +76,21 @@ test("the context of a chat is its owner's; another's, one that is not there, an
     expect([response.status, await response.json()]).toEqual([404, { error: "No such chat." }]);
   }
   expect((await ask("/api/context/anns")).status).toBe(404);
+});
+
+test("a setting that is wrong is told, and not taken for a chat that is not there", async () => {
+  const { cookie } = await visit();
+  const memory = server.memories.get("any");
+  const { explain } = memory;
+  const misspelt = vi.spyOn(server.memories, "get").mockReturnValue({
+    ...memory,
+    explain: () => explain.call(memory, { profil: "none" } as object),
+  });
+  const told = vi.spyOn(console, "error").mockImplementation(() => {});
+  onTestFinished(() => {
+    misspelt.mockRestore();
+    told.mockRestore();
+  });
+  expect((await ask("/api/context/any", cookie)).status).toBe(500);
+  expect(told).toHaveBeenCalledWith(expect.objectContaining({ code: "INVALID_OPTION" }));
 });
