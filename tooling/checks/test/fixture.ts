@@ -93,7 +93,8 @@ export function soundTree(): Record<string, string | Json> {
       devDependencies: { "@turnkeep/servers": "workspace:^", ...tests },
     }),
     "packages/store-sql/README.md": "A store.\n",
-    "packages/store-sql/src/index.ts": 'export { store } from "./store.ts";\n',
+    "packages/store-sql/src/index.ts":
+      'export type { PoolConfig } from "./options.ts";\nexport { sql } from "./sql.ts";\nexport { store } from "./store.ts";\n',
     "packages/store-sql/src/options.ts": 'export type { PoolConfig } from "pg";\n',
     "packages/store-sql/src/sql.ts": 'export const sql = "select 1";\n',
     "packages/store-sql/src/store.ts":

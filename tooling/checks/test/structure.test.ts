@@ -12,6 +12,15 @@ function write(path: string, content: string): Change {
   };
 }
 
+/** A source that the package's index imports. */
+function writeUsed(path: string, content: string): Change {
+  return (tree) => {
+    const [folder = "", name] = path.split("/src/");
+    write(path, content)(tree);
+    tree[`${folder}/src/index.ts`] += `import "./${name}";\n`;
+  };
+}
+
 function remove(path: string): Change {
   return (tree) => {
     delete tree[path];
@@ -73,6 +82,15 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /imports vitest: packages\/formats\/peers\/one\/package\.json does not list/,
   ],
   [
+    "sourcesAreUsed",
+    "a source that only a test imports",
+    (tree) => {
+      write("packages/core/src/dead.ts", 'export { one } from "./one.ts";\n')(tree);
+      write("packages/core/test/dead.test.ts", 'import "../src/dead.ts";\n')(tree);
+    },
+    /core\/src\/dead\.ts is imported by nothing that packages\/core exports or builds/,
+  ],
+  [
     "coreStandsAlone",
     "a test of core that imports a sibling",
     (tree) => {
@@ -132,10 +150,10 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     "foldersRunOneWay",
     "folders of a package that import each other by a detour",
     (tree) => {
-      write("packages/core/src/view/view.ts", 'export * from "../window/plan.ts";\n')(tree);
-      write("packages/core/src/window/plan.ts", 'export * from "../memory/item.ts";\n')(tree);
-      write("packages/core/src/memory/item.ts", 'export type { view } from "../view/view.ts";\n')(tree);
-      write("packages/core/src/format/codec.ts", 'export * from "../view/view.ts";\n')(tree);
+      writeUsed("packages/core/src/view/view.ts", 'export * from "../window/plan.ts";\n')(tree);
+      writeUsed("packages/core/src/window/plan.ts", 'export * from "../memory/item.ts";\n')(tree);
+      writeUsed("packages/core/src/memory/item.ts", 'export type { view } from "../view/view.ts";\n')(tree);
+      writeUsed("packages/core/src/format/codec.ts", 'export * from "../view/view.ts";\n')(tree);
     },
     /src\/memory, \S+src\/view, \S+src\/window import each other in a circle: (\S+ imports \S+[;.] ?){3}$/,
   ],
@@ -143,17 +161,17 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     "filesFormNoCircle",
     "files that import each other by a detour, types apart",
     (tree) => {
-      write(
+      writeUsed(
         "packages/core/src/two.ts",
         'import { three } from "./three.ts";\nexport const two = three;\n',
       )(tree);
-      write("packages/core/src/three.ts", 'export * from "./four.ts";\n')(tree);
-      write("packages/core/src/four.ts", 'import "./two.ts";\nexport const three = 3;\n')(tree);
-      write(
+      writeUsed("packages/core/src/three.ts", 'export * from "./four.ts";\n')(tree);
+      writeUsed("packages/core/src/four.ts", 'import "./two.ts";\nexport const three = 3;\n')(tree);
+      writeUsed(
         "packages/core/src/five.ts",
         'import type { Six } from "./six.ts";\nexport type Five = Six;\n',
       )(tree);
-      write(
+      writeUsed(
         "packages/core/src/six.ts",
         'import { type Five } from "./five.ts";\nexport type Six = Five | 6;\n',
       )(tree);
@@ -175,19 +193,19 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
   [
     "storesLookAlike",
     "a store with two files of statements",
-    write("packages/store-sql/src/lua.ts", "export const lua = 1;\n"),
+    writeUsed("packages/store-sql/src/lua.ts", "export const lua = 1;\n"),
     /has 2 of/,
   ],
   [
     "storesLookAlike",
     "a store with a file of its own",
-    write("packages/store-sql/src/helpers.ts", "export const help = 1;\n"),
+    writeUsed("packages/store-sql/src/helpers.ts", "export const help = 1;\n"),
     /src\/helpers\.ts is in no other store/,
   ],
   [
     "storesLookAlike",
     "a store with a folder of its own",
-    write("packages/store-sql/src/helpers/help.ts", "export const help = 1;\n"),
+    writeUsed("packages/store-sql/src/helpers/help.ts", "export const help = 1;\n"),
     /src\/helpers\/help\.ts is in no other store/,
   ],
   [

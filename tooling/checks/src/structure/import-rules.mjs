@@ -198,6 +198,31 @@ export function filesFormNoCircle(tree) {
 }
 
 /**
+ * Each source of a package is imported, by whatever detour, by one that its manifest exports or its `tsdown.config.ts` builds.
+ * Examples, tests and tools begin where they like.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function sourcesAreUsed(tree) {
+  const imports = new Map(tree.files.map((file) => [file, /** @type {string[]} */ ([])]));
+  for (const { file, from } of importsOf(tree)) {
+    if (from.startsWith(".")) imports.get(file)?.push(posix.join(posix.dirname(file), from));
+  }
+  return tree.packages.flatMap(({ folder }) => {
+    if (!/^(?:packages|templates)\//.test(folder)) return [];
+    const entries = ["package.json", "tsdown.config.ts"]
+      .map((name) => `${folder}/${name}`)
+      .filter((file) => imports.has(file))
+      .flatMap((file) => tree.read(file).match(/\bsrc\/[^"]+/g) ?? [])
+      .map((entry) => `${folder}/${entry}`);
+    const used = new Set(entries.flatMap((entry) => [entry, ...reachedFrom(entry, imports)]));
+    return tree.files
+      .filter((file) => file.startsWith(`${folder}/src/`) && !used.has(file))
+      .map((file) => `${file} is imported by nothing that ${folder} exports or builds: remove it.`);
+  });
+}
+
+/**
  * The relative imports and re-exports of a file that are there at run time.
  *
  * @param {string} text
