@@ -24,7 +24,7 @@ const config: ViteUserConfig = {
         test: {
           ...older.test,
           name: "ai 6",
-          include: ["test/{assistant-stream,branches,chat,chat-store,chunks,client,steps}.test.ts"],
+          include: ["test/{assistant-stream,branches,chat,chat-*,chunks,client,steps}.test.ts"],
         },
       },
     ],
