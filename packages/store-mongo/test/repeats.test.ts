@@ -143,14 +143,18 @@ test("an update that the server repeats past its memory's end, since a transacti
   const ttlMs = 3_600_000;
   const mortal = mongoStore({ url: replicaSet.url, database, ttlMs });
   const client = new MongoClient(replicaSet.url);
+  // Its own deletion waits for the transaction too, and might be the first behind it.
+  const deletes = (isOn: boolean) => client.db("admin").command({ setParameter: 1, ttlMonitorEnabled: isOn });
   onTestFinished(async () => {
+    await deletes(true);
     await mortal.close();
     await client.close();
   });
+  await deletes(false);
   const begin = update(null, 2, { append: [message(1)] });
   await mortal.updateMessages(memoryId, begin);
   const memories = client.db(database).collection<{ _id: string; expiresAt: Date }>("turnkeep_memories");
-  // Long enough that the update comes before it. The server's own deletion waits for the transaction too.
+  // Long enough that the update comes before it.
   const end = { $set: { expiresAt: { $add: ["$$NOW", 10_000] } } };
   const ended = await memories.findOneAndUpdate({ _id: memoryId }, [end], { returnDocument: "after" });
   const session = client.startSession();
