@@ -20,7 +20,7 @@ export const shared: ViteUserConfig = defineConfig({
     setupFiles: process.env.TURNKEEP_PROPERTY_RUNS ? [propertyRuns] : [],
     retry: 0,
     // A file leaves nothing behind, and to load a driver, or core and fast-check, is most of what many take: once for all. A
-    // package of which a file mocks a module says otherwise.
+    // file that mocks a module is set apart.
     isolate: false,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
@@ -28,6 +28,14 @@ export const shared: ViteUserConfig = defineConfig({
     hookTimeout: longestMs,
   },
 });
+
+/** The same package's tests, of which `files` mock modules: each of those for itself alone, all others share theirs. */
+export function setApart(files: readonly string[], config: ViteUserConfig): ViteUserConfig {
+  const { globalSetup = [], exclude = [], ...test } = config.test ?? {};
+  const together = { ...test, name: "together", exclude: [...exclude, ...files] };
+  const apart = { ...test, name: "apart", exclude, include: [...files], isolate: true };
+  return { test: { globalSetup, projects: [together, apart].map((test) => ({ ...config, test })) } };
+}
 
 const packages = fileURLToPath(new URL("packages/", import.meta.url));
 const ours = `^@turnkeep/(${readdirSync(packages).join("|")})`;

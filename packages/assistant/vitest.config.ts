@@ -1,6 +1,6 @@
-import { mergeConfig, type ViteUserConfig } from "vitest/config";
-import { sharedByAlias } from "../../vitest.shared.ts";
+import type { ViteUserConfig } from "vitest/config";
+import { setApart, sharedByAlias } from "../../vitest.shared.ts";
 
-// A file puts another major of the AI SDK in its place, for itself alone.
-const config: ViteUserConfig = mergeConfig(sharedByAlias, { test: { isolate: true } });
+// It puts another major of the AI SDK in its place.
+const config: ViteUserConfig = setApart(["test/ai-sdk-6.test.ts"], sharedByAlias);
 export default config;

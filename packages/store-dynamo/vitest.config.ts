@@ -1,8 +1,9 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import { setApart, shared } from "../../vitest.shared.ts";
 
-const config: ViteUserConfig = mergeConfig(shared, {
-  // Some files put another driver in its place, for themselves alone.
-  test: { isolate: true, globalSetup: ["@turnkeep/servers/vitest-dynamo"] },
-});
+// They put the oldest driver in its place.
+const config: ViteUserConfig = setApart(
+  ["test/conformance-oldest.test.ts", "test/repeats-oldest.test.ts"],
+  mergeConfig(shared, { test: { globalSetup: ["@turnkeep/servers/vitest-dynamo"] } }),
+);
 export default config;

@@ -1,8 +1,9 @@
 import { mergeConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import { setApart, shared } from "../../vitest.shared.ts";
 
-const config: ViteUserConfig = mergeConfig(shared, {
-  // A file puts another driver in its place, for itself alone.
-  test: { isolate: true, globalSetup: ["@turnkeep/servers/vitest-redis"] },
-});
+// It puts the oldest driver in its place.
+const config: ViteUserConfig = setApart(
+  ["test/oldest-driver.test.ts"],
+  mergeConfig(shared, { test: { globalSetup: ["@turnkeep/servers/vitest-redis"] } }),
+);
 export default config;

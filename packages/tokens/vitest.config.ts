@@ -1,6 +1,6 @@
-import { mergeConfig, type ViteUserConfig } from "vitest/config";
-import { shared } from "../../vitest.shared.ts";
+import type { ViteUserConfig } from "vitest/config";
+import { setApart, shared } from "../../vitest.shared.ts";
 
-// A file puts others in place of the vocabularies, for itself alone.
-const config: ViteUserConfig = mergeConfig(shared, { test: { isolate: true } });
+// It puts others in place of the vocabularies.
+const config: ViteUserConfig = setApart(["test/loading.test.ts"], shared);
 export default config;

@@ -102,10 +102,13 @@ export function packagesAreChecked(tree) {
       inOneProgram(folder) || scripts?.check?.startsWith("tsc") || atTheTop(folder),
       `${folder} is not in tsconfig.json, and its package.json has no script "check" that begins with tsc.`,
     ],
-    [
-      !mocksModules(tree, folder) || configOf(tree, folder).includes("isolate: true"),
-      `${folder} mocks modules in its tests, and its vitest.config.ts does not say isolate: true.`,
-    ],
+    ...mocking(tree, folder).map(
+      (file) =>
+        /** @type {[boolean, string]} */ ([
+          configOf(tree, folder).includes("isolate: true") || configOf(tree, folder).includes(`"${file}"`),
+          `${folder}/${file} mocks modules, and the vitest.config.ts neither sets it apart nor says isolate: true.`,
+        ]),
+    ),
   ]);
 }
 
@@ -134,11 +137,15 @@ function configOf(tree, folder) {
 }
 
 /**
+ * The tests that mock modules, relative to the package.
+ *
  * @param {import("./tree.mjs").Tree} tree
  * @param {string} folder
  */
-function mocksModules(tree, folder) {
-  return testFiles(tree, folder).some((file) => /\bvi\.(?:mock|doMock)\(/.test(tree.read(file)));
+function mocking(tree, folder) {
+  return testFiles(tree, folder)
+    .filter((file) => /\bvi\.(?:mock|doMock)\(/.test(tree.read(file)))
+    .map((file) => file.slice(folder.length + 1));
 }
 
 /**
