@@ -20,7 +20,7 @@ export const shared: ViteUserConfig = defineConfig({
     setupFiles: process.env.TURNKEEP_PROPERTY_RUNS ? [propertyRuns] : [],
     retry: 0,
     // A file leaves nothing behind, and to load a driver, or core and fast-check, is most of what many take: once for all. A
-    // file that mocks a module is set apart.
+    // file that mocks a module, or does leave something behind, is set apart.
     isolate: false,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
@@ -29,7 +29,7 @@ export const shared: ViteUserConfig = defineConfig({
   },
 });
 
-/** The same package's tests, of which `files` mock modules: each of those for itself alone, all others share theirs. */
+/** The same package's tests, each of `files` with modules and a process of its own, all others with shared ones. */
 export function setApart(files: readonly string[], config: ViteUserConfig): ViteUserConfig {
   const { globalSetup = [], exclude = [], ...test } = config.test ?? {};
   const together = { ...test, name: "together", exclude: [...exclude, ...files] };
