@@ -1,10 +1,10 @@
-import { gate } from "@turnkeep/store-tests/gate";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ChatMessage } from "../src/index.ts";
 import { line } from "./browser.ts";
-import { approvalIn, booking, settled, stored, storedLines, until, world } from "./chat-server.ts";
+import { approvalIn, booking, settled, stored, storedLines, world } from "./chat-server.ts";
 import { callsTool, says } from "./models.ts";
 
 test("a call that two tabs approve at once is carried out once", async () => {

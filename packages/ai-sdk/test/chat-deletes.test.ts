@@ -1,8 +1,8 @@
-import { gate } from "@turnkeep/store-tests/gate";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import type { UIMessage } from "ai";
 import { expect, test, vi } from "vitest";
 import type { TurnkeepChatTransport } from "../src/client.ts";
-import { approvalIn, booking, settled, slowly, statusOf, storedLines, until, world } from "./chat-server.ts";
+import { approvalIn, booking, settled, slowly, statusOf, storedLines, world } from "./chat-server.ts";
 import { callsTool, says } from "./models.ts";
 
 test("an answer goes on when something older is deleted", async () => {

@@ -1,12 +1,12 @@
 import { type ChatMemories, createChatMemories, inMemoryStore, type WindowOptions } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
-import { gate } from "@turnkeep/store-tests/gate";
+import { inTwo } from "@turnkeep/store-tests/gate";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type Tool, tool, type UIMessage } from "ai";
 import { z } from "zod";
 import { chatTransport, type TurnkeepChatTransport } from "../src/client.ts";
 import { type ChatHandlerOptions, type ChatMessage, chatHandler } from "../src/index.ts";
 import { Chat, line } from "./browser.ts";
-import { modelOf, type Reply } from "./models.ts";
+import { modelOf, type Part, type Reply } from "./models.ts";
 
 type Memories = ChatMemories<UIMessage>;
 
@@ -106,22 +106,15 @@ export async function settled(chat: Chat): Promise<void> {
 }
 
 /** A model whose answer has two parts, the second when it may. */
-export function slowly(
-  before: string,
-  after: string,
-): { readonly reply: Reply; readonly begun: Promise<void>; goOn(): void } {
-  const [begun, goesOn] = [gate(), gate()];
-  const reply: Reply = async function* () {
-    yield { type: "text-start", id: "1" };
-    yield { type: "text-delta", id: "1", delta: before };
-    begun.open();
-    await goesOn.opened;
-    yield { type: "text-delta", id: "1", delta: after };
-    yield { type: "text-end", id: "1" };
-  };
-  return { reply, begun: begun.opened, goOn: goesOn.open };
-}
-
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+export function slowly(before: string, after: string): ReturnType<typeof inTwo<Part>> {
+  return inTwo<Part>(
+    [
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: before },
+    ],
+    [
+      { type: "text-delta", id: "1", delta: after },
+      { type: "text-end", id: "1" },
+    ],
+  );
 }

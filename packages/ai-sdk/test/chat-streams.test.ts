@@ -1,9 +1,9 @@
-import { gate } from "@turnkeep/store-tests/gate";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { chatTransport } from "../src/client.ts";
 import type { ChatMessage } from "../src/index.ts";
 import { Chat, line } from "./browser.ts";
-import { slowly, statusOf, stored, storedLines, until, usage, world } from "./chat-server.ts";
+import { slowly, statusOf, stored, storedLines, usage, world } from "./chat-server.ts";
 import { says } from "./models.ts";
 
 test("an answer is kept while it streams, and shown to a page that is loaded meanwhile", async () => {

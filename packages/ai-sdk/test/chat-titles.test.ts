@@ -1,9 +1,9 @@
-import { gate } from "@turnkeep/store-tests/gate";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import { isToolUIPart, tool, type UIMessage } from "ai";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Chat, line } from "./browser.ts";
-import { died, slowly, stored, storedLines, until, world } from "./chat-server.ts";
+import { died, slowly, stored, storedLines, world } from "./chat-server.ts";
 import { callsTool, type Part, says } from "./models.ts";
 
 test("a chat gets a title from the application, once, and the list shows it, newest first", async () => {

@@ -1,6 +1,6 @@
+import { until } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { slowly } from "./models.ts";
-import { until } from "./page.ts";
 import { server } from "./world.ts";
 
 test("a thread with an edit and another answer is loaded with all its branches", async () => {

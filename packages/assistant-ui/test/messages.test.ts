@@ -1,9 +1,9 @@
+import { until } from "@turnkeep/store-tests/gate";
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { threadHistory } from "../src/chat-threads/history.ts";
 import { callsTool } from "./models.ts";
-import { until } from "./page.ts";
 import { server } from "./world.ts";
 
 const answer: UIMessage = {

@@ -1,4 +1,4 @@
-import { gate } from "@turnkeep/store-tests/gate";
+import { inTwo } from "@turnkeep/store-tests/gate";
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 
 type Stream = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>["stream"];
@@ -80,18 +80,15 @@ function told({ role, content }: Prompt[number]): string {
 }
 
 /** A model whose answer has two parts, the second when it may. */
-export function slowly(
-  before: string,
-  after: string,
-): { readonly reply: Reply; readonly begun: Promise<void>; goOn(): void } {
-  const [begun, goesOn] = [gate(), gate()];
-  const reply = async function* (): AsyncGenerator<Part> {
-    yield { type: "text-start", id: "1" };
-    yield { type: "text-delta", id: "1", delta: before };
-    begun.open();
-    await goesOn.opened;
-    yield { type: "text-delta", id: "1", delta: after };
-    yield { type: "text-end", id: "1" };
-  };
-  return { reply, begun: begun.opened, goOn: goesOn.open };
+export function slowly(before: string, after: string): ReturnType<typeof inTwo<Part>> {
+  return inTwo<Part>(
+    [
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: before },
+    ],
+    [
+      { type: "text-delta", id: "1", delta: after },
+      { type: "text-end", id: "1" },
+    ],
+  );
 }

@@ -4,6 +4,7 @@ import {
   useRemoteThreadListRuntime,
 } from "@assistant-ui/react";
 import { useChatRuntime } from "@assistant-ui/react-ai-sdk";
+import { until } from "@turnkeep/store-tests/gate";
 import { lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { Window } from "happy-dom";
 import { createElement } from "react";
@@ -123,10 +124,6 @@ export async function openPage(options: ChatThreadsOptions, keepsBranch = true):
     threadId: () => runtime.threads.mainItem.getState().remoteId as string,
     close: () => root.unmount(),
   };
-}
-
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** What React and the SDK do behind a call that begins something. */

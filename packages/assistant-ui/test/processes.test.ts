@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStore } from "@turnkeep/store-sqlite";
+import { until } from "@turnkeep/store-tests/gate";
 import { bundled } from "@turnkeep/store-tests/processes";
 import Database from "libsql";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPage, until } from "./page.ts";
+import { openPage } from "./page.ts";
 import { server } from "./world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "turnkeep-assistant-ui-"));

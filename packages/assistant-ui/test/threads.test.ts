@@ -1,9 +1,9 @@
 import { inMemoryStore } from "@turnkeep/core";
-import { gate } from "@turnkeep/store-tests/gate";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import { expect, test } from "vitest";
 import { chatThreads } from "../src/index.ts";
 import { slowly } from "./models.ts";
-import { nextTurns, until } from "./page.ts";
+import { nextTurns } from "./page.ts";
 import { server } from "./world.ts";
 
 test("threads are listed newest first, with the titles that the server gives, and renamed", async () => {

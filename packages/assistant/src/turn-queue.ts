@@ -30,17 +30,16 @@ export async function whileFree<M, T>(
       },
       { ...options, leaseMs, signal },
     );
-  const isBusy = (error: unknown): boolean => !hasBegun && isTurnkeepError(error, "BUSY");
   try {
     return await turn({ busy: "reject" }).catch(async (error) => {
-      if (busy === "reject" || !isBusy(error)) throw error;
+      if (busy === "reject" || hasBegun || !isTurnkeepError(error, "BUSY")) throw error;
       return turn({ busy: "wait", mustExist: await standing(memory, signal) });
     });
   } catch (error) {
     if (hasBegun) throw error;
     if (signal.aborted) throw abortedError(signal);
     if (isTurnkeepError(error, "NOT_FOUND")) throw deleted(memory.id, error);
-    if (!isBusy(error)) throw error;
+    if (!isTurnkeepError(error, "BUSY")) throw error;
     throw new AssistantError(
       "BUSY",
       `A turn of memory ${quoted(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,

@@ -573,17 +573,23 @@ const resultOf = (
   output: string,
 ): AgentInputItem => ({ type: "function_call_result", callId, name, status: "completed", output });
 
+/** What a run has stored before a guardrail looks at what its tool has said. */
+async function stored(session: ReturnType<typeof sessionOf>, context: RunContext) {
+  const question: AgentInputItem = { role: "user", content: "Do it." };
+  const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
+  const result = (output: string) => resultOf(call, output);
+  const modelData = { input: [question, call, result("A secret.")] };
+  await session.modelInput({ modelData, agent: {} as never, context: context.context });
+  return { question, call, result };
+}
+
 it("takes a guardrail's words also where another run has compacted since", async () => {
   const memories = memoriesOf();
   const [session, other] = [sessionOf(memories), sessionOf(memories)];
   const [context, others] = [new RunContext(), new RunContext()];
   await other.getItems(undefined, others);
   await session.getItems(undefined, context);
-  const question: AgentInputItem = { role: "user", content: "Do it." };
-  const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
-  const result = (output: string) => resultOf(call, output);
-  const modelData = { input: [question, call, result("A secret.")] };
-  await session.modelInput({ modelData, agent: {} as never, context: context.context });
+  const { question, call, result } = await stored(session, context);
   await other.replaceHistoryWithCompaction([{ type: "compaction", encrypted_content: "gAAAA" }], others);
   await session.addItems([question, call, result("Blocked."), saying("Done.")], context);
   const said = ["compaction", "user: Do it.", "[first]", "(Blocked.)", "assistant: Done."];
@@ -597,11 +603,7 @@ it("takes the words that a guardrail has put in the place of what was stored", a
     const session = sessionOf(memories);
     const context = new RunContext();
     await session.getItems(undefined, context);
-    const question: AgentInputItem = { role: "user", content: "Do it." };
-    const call = calling("first") as Extract<AgentInputItem, { type: "function_call" }>;
-    const result = (output: string) => resultOf(call, output);
-    const modelData = { input: [question, call, result("A secret.")] };
-    await session.modelInput({ modelData, agent: {} as never, context: context.context });
+    const { question, call, result } = await stored(session, context);
     const others = ["a", "b", "c"];
     await sessionOf(memories).addItems(others.map((content) => ({ role: "user", content })));
     const answer = saying("Done.");

@@ -9,6 +9,7 @@ import {
   failure,
   message,
   said,
+  until,
   update,
 } from "@turnkeep/store-tests";
 import pg from "pg";
@@ -44,11 +45,6 @@ async function waiting(): Promise<number> {
     "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   );
   return found.rowCount ?? -1;
-}
-
-/** Until the condition holds; the test's own time-out ends the wait. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition()));
 }
 
 describe("a client that was given", () => {

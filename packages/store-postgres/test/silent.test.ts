@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { message, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
+import { message, type NetworkProxy, startProxy, until, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -23,11 +23,6 @@ afterAll(() => proxy.stop());
 function overSockets(): { readonly sockets: Socket[]; readonly stream: () => Socket } {
   const sockets: Socket[] = [];
   return { sockets, stream: () => sockets[sockets.push(new Socket()) - 1] as Socket };
-}
-
-/** Until the condition holds; the test's own time-out ends the wait. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Makes a call that is sent and that nobody answers, and gives it up. */

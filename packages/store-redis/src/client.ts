@@ -130,8 +130,8 @@ export function connect(
         return tracked;
       }
       let ran: number | undefined;
-      /** Notes which connection the first of them ran on; where one fails, the others may be on another. */
-      async function noted<A>(statement: Statement<A>): Promise<A> {
+      /** Remembers which connection the first of them ran on; where one fails, the others may be on another. */
+      async function onConnection<A>(statement: Statement<A>): Promise<A> {
         try {
           const answer = await evaluate(statement, signal);
           ran ??= driver?.connection();
@@ -142,8 +142,8 @@ export function connect(
         }
       }
       return {
-        run: (statement) => track(() => noted(statement), refused),
-        runAfter: (statement) => track(() => noted(statement), asItIs),
+        run: (statement) => track(() => onConnection(statement), refused),
+        runAfter: (statement) => track(() => onConnection(statement), asItIs),
         wait: (replicas) => track(() => wait(replicas, ran), asItIs),
         mayHaveRepeated,
       };

@@ -10,6 +10,7 @@ import {
   message,
   messages,
   said,
+  until,
   update,
 } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
@@ -34,11 +35,6 @@ async function connections(name: string): Promise<number> {
     const list = String(await client.client("LIST"));
     return list.split("\n").filter((line) => line.includes(` name=${name} `)).length;
   });
-}
-
-/** Until the condition holds; the test's own time-out ends the wait. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition()));
 }
 
 describe("a client that was given", () => {

@@ -3,7 +3,7 @@ export { type Fault, findFault } from "./checker.ts";
 export { describeUnanswered, expectGivesUpAfter, type OpenStore } from "./connections.ts";
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
-export { gate } from "./gate.ts";
+export { gate, until } from "./gate.ts";
 export { driverGroups, partOfTheKit, serverGroups, withoutTheLongest } from "./groups.ts";
 export { historyOf } from "./history.ts";
 export { idsOf, newestOf, pagedIdsOf } from "./lists.ts";

@@ -90,12 +90,14 @@ export class Run {
   /** Where another run has put a compaction in place of the record, what this one had said stands behind it once more. */
   follow(record: readonly Recorded[]): void {
     const ids = new Set(record.map(({ id }) => id));
-    const anew = record.filter(({ id, seq }) => seq > (this.readThrough ?? seq) && !this.#own.has(id));
+    /** What was said since, by key, the newest first. */
+    const anew = new Map<string, string[]>();
+    for (const { id, seq, message } of [...record].reverse()) {
+      if (seq > (this.readThrough ?? seq) && !this.#own.has(id)) append(anew, keyOf(message), id);
+    }
     for (const [id, key] of [...this.#own]) {
-      if (ids.has(id)) continue;
-      const place = anew.findIndex(({ message }) => keyOf(message) === key);
-      const [again] = place < 0 ? [] : anew.splice(place, 1);
-      if (again !== undefined) this.#move(id, again.id);
+      const again = ids.has(id) ? undefined : anew.get(key)?.pop();
+      if (again !== undefined) this.#move(id, again);
     }
   }
 

@@ -215,7 +215,7 @@ export function sourcesAreUsed(tree) {
       .filter((file) => imports.has(file))
       .flatMap((file) => tree.read(file).match(/\bsrc\/[^"]+/g) ?? [])
       .map((entry) => `${folder}/${entry}`);
-    const used = new Set(entries.flatMap((entry) => [entry, ...reachedFrom(entry, imports)]));
+    const used = reachedFrom(entries, imports);
     return tree.files
       .filter((file) => file.startsWith(`${folder}/src/`) && !used.has(file))
       .map((file) => `${file} is imported by nothing that ${folder} exports or builds: remove it.`);
@@ -260,7 +260,9 @@ function isTypesOnly(statement) {
  * @returns {string[][]}
  */
 function circlesOf(imports) {
-  const reached = new Map([...imports.keys()].map((file) => [file, reachedFrom(file, imports)]));
+  const reached = new Map(
+    [...imports.keys()].map((file) => [file, reachedFrom(imports.get(file) ?? [], imports)]),
+  );
   /** @type {(one: string, other: string) => boolean} */
   const leads = (one, other) => reached.get(one)?.has(other) === true;
   const circles = new Map();
@@ -273,12 +275,14 @@ function circlesOf(imports) {
 }
 
 /**
- * @param {string} file
+ * These files, and all that they lead to.
+ *
+ * @param {readonly string[]} files
  * @param {ReadonlyMap<string, readonly string[]>} imports
  */
-function reachedFrom(file, imports) {
+function reachedFrom(files, imports) {
   const seen = new Set();
-  const pending = [...(imports.get(file) ?? [])];
+  const pending = [...files];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);

@@ -105,7 +105,7 @@ export function packagesAreChecked(tree) {
     ...mocking(tree, folder).map(
       (file) =>
         /** @type {[boolean, string]} */ ([
-          configOf(tree, folder).includes("isolate: true") || configOf(tree, folder).includes(`"${file}"`),
+          isSetApart(tree, folder, file),
           `${folder}/${file} mocks modules, and the vitest.config.ts neither sets it apart nor says isolate: true.`,
         ]),
     ),
@@ -130,10 +130,12 @@ function isInOneRun(tree, folder) {
 /**
  * @param {import("./tree.mjs").Tree} tree
  * @param {string} folder
+ * @param {string} file relative to the package
  */
-function configOf(tree, folder) {
+function isSetApart(tree, folder, file) {
   const own = `${folder}/vitest.config.ts`;
-  return tree.read(tree.files.includes(own) ? own : `${dirname(folder)}/vitest.config.ts`);
+  const config = tree.read(tree.files.includes(own) ? own : `${dirname(folder)}/vitest.config.ts`);
+  return config.includes("isolate: true") || config.includes(`"${file}"`);
 }
 
 /**
