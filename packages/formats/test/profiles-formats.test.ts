@@ -348,7 +348,7 @@ function testFormat<M>(
             }
           }
         }),
-        { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 100) },
+        { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40) },
       );
     },
   );

@@ -216,6 +216,7 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
             expect(answersIn(view)).toEqual(expected);
             if (profile !== undefined) expect(validate(view, profile, { format })).toEqual([]);
           }),
+          { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 40) },
         );
       },
     );

@@ -93,7 +93,7 @@ describe("steps", () => {
     expect(failed).toEqual(["install", "build", "pack"]);
   });
 
-  it("runs three steps at once that share, prints each in its place, and runs the others alone", async () => {
+  it("runs four steps at once that share, prints each in its place, and runs the others alone", async () => {
     const order: string[] = [];
     const ends = new Map<string, () => void>();
     const step = (name: string, shared?: true) => ({
@@ -112,9 +112,10 @@ describe("steps", () => {
       step("b", true),
       step("c", true),
       step("d", true),
+      step("e", true),
       step("pack"),
     ]);
-    for (const name of ["build", "b", "d", "a", "c", "pack"]) {
+    for (const name of ["build", "b", "e", "a", "c", "d", "pack"]) {
       await expect.poll(() => ends.has(name)).toBe(true);
       ends.get(name)?.();
       await expect.poll(() => order).toContain(`${name} ends`);
@@ -126,14 +127,15 @@ describe("steps", () => {
         "a begins",
         "b begins",
         "c begins",
-        "b ends",
         "d begins",
-        "d ends",
-      ].concat(["a ends", "c ends", "pack begins", "pack ends"]),
+        "b ends",
+        "e begins",
+        "e ends",
+      ].concat(["a ends", "c ends", "d ends", "pack begins", "pack ends"]),
     );
     const { text, failed } = await ran;
     expect(text).toBe(
-      "  build … ok (S s)\n  a … ok (S s)\n  b … FAILED (S s)\n\nthe reason\n\n  c … ok (S s)\n  d … ok (S s)\n  pack … ok (S s)\n",
+      "  build … ok (S s)\n  a … ok (S s)\n  b … FAILED (S s)\n\nthe reason\n\n  c … ok (S s)\n  d … ok (S s)\n  e … ok (S s)\n  pack … ok (S s)\n",
     );
     expect(failed).toEqual(["b"]);
   });

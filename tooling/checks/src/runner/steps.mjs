@@ -13,8 +13,8 @@
  * @property {() => Promise<StepResult>} run
  */
 
-/** A test waits for disks, elections and starts of servers some third of the time: three packages keep two cores busy. */
-const atOnce = 3;
+/** A test waits for disks, elections and starts of servers some third of the time: four packages keep two cores busy. */
+const atOnce = 4;
 
 /**
  * Runs the steps, prints a calm line for each in their order, to which a long step adds a word every minute, and answers
