@@ -111,3 +111,15 @@ describe("what the repository shows", () => {
     expect([...errors.values()].flat()).toEqual([]);
   }, 180_000);
 });
+
+it.each(["docs/errors.md", "packages/assistant/src/errors.ts"])(
+  "%s has a row for each code of the assistant",
+  (path) => {
+    const source = readFileSync(join(root, "packages/assistant/src/errors.ts"), "utf8");
+    const codes = Array.from(source.matchAll(/^ {2}\| "([A-Z_]+)"/gm), ([, code]) => code);
+    const [text, section = text] = readFileSync(join(root, path), "utf8").split("## The assistant's");
+    const rows = Array.from(section?.matchAll(/^(?: \* )?\| `([A-Z_]+)` \|/gm) ?? [], ([, code]) => code);
+    expect(codes.length).toBeGreaterThan(10);
+    expect(rows).toEqual(codes);
+  },
+);

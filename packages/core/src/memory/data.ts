@@ -11,7 +11,7 @@ export function encodeData(data: unknown): string {
   if (text === undefined || !isJson(data)) {
     throw invalidOption(
       "The data of a memory must be JSON: texts, finite numbers, true, false, null, and arrays and objects of these; " +
-        "null removes what was there. Make texts of dates first",
+        "null says that there is nothing. Make texts of dates first",
     );
   }
   const bytes = utf8Length(text);
