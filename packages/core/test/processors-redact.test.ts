@@ -77,11 +77,43 @@ describe("redact", () => {
       replacement,
     });
     expect(shown).toEqual(toolResult("1", "t", { user: "ann", password: "…" }));
-    const [broken] = await redacted([toolResult("1", "t", { user: "ann", password: "hunter2" })], {
-      patterns,
-    });
-    expect(JSON.stringify(broken)).not.toContain("hunter2");
-    expect(JSON.stringify(broken)).toContain("ann");
+  });
+
+  test("covers the keys and values that a match touches where the text would be no JSON", async () => {
+    const input = {
+      user: "ann",
+      password: 'hun"ter2',
+      logins: [{ password: "b" }, { admin: true, "ann@x.org": 1 }],
+    };
+    const clean = {
+      user: "ann",
+      "[redacted]": "[redacted]",
+      logins: [{ "[redacted]": "[redacted]" }, { "[redacted]": "[redacted]", "[redacted] (2)": 1 }],
+    };
+    const patterns = [/"password":"(?:[^"\\]|\\.)*"/, /"admin":true/, /\w+@[\w.]+/];
+    const text = JSON.stringify(input);
+    expect(
+      await redacted<ModelMessage>(
+        [toolCall("1", "login", input), toolResult("1", "login", input), toolResult("2", "login", text)],
+        { patterns },
+      ),
+    ).toEqual([
+      toolCall("1", "login", clean),
+      toolResult("1", "login", clean),
+      toolResult("2", "login", JSON.stringify(clean)),
+    ]);
+    const [list] = await redacted([toolResult("1", "t", [1, "a", "b", 2])], { patterns: [/"a","/] });
+    expect(list).toEqual(toolResult("1", "t", [1, "[redacted]", "[redacted]", 2]));
+  });
+
+  test("keeps each member where keys become the same", async () => {
+    const votes = { "a@x.org": 3, "[redacted]": 4, "[redacted] (2)": 6, "b@y.org": 5 };
+    const clean = { "[redacted]": 3, "[redacted] (2)": 4, "[redacted] (2) (2)": 6, "[redacted] (3)": 5 };
+    const given = toolResult("1", "votes", [votes, votes]);
+    const shown = toolResult("1", "votes", [clean, clean]);
+    expect(await redacted([given], { patterns: [/\w@[\w.]+/] })).toEqual([shown]);
+    const change = (text: string): string => text.replace(/\w@[\w.]+/, "[redacted]");
+    expect(await redacted([given], { change })).toEqual([shown]);
   });
 
   test("leaves a message's reasoning out where something changes before it", async () => {

@@ -81,7 +81,7 @@ describe("bedrockFormat", () => {
     ],
     cut: [
       ["an input", assistant(call("1", { a: "longer" })), assistant(call("1", { a: "long" }))],
-      ["a block that it does not know", user({ x: "longer" }), user({ x: "long" })],
+      ["a block that it does not know", user({ x: "longer" }), user(text('{"x"'))],
     ],
   });
 

@@ -1,7 +1,8 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
 import { callback, such, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
-import { mapJsonLeaves } from "./json-leaves.ts";
+import { parsedJson } from "../parsed-json.ts";
+import { coverJsonLeaves, mapJsonLeaves, withDistinctKeys } from "./json-leaves.ts";
 import { mapTextOf } from "./map-text.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { eachMessage } from "./shown.ts";
@@ -41,7 +42,8 @@ const fields = {
  *
  * If a text of a call or result is a JSON object or list, its strings and numbers are processed one by one, unescaped,
  * and the text stays JSON. Patterns are also tried on the JSON text itself, so they may name a member:
- * `/"password":"[^"]*"/`.
+ * `/"password":"[^"]*"/`. If that would break the JSON, each key and value that the match touches is replaced as a whole.
+ * Keys that become the same are numbered: `[redacted] (2)`.
  *
  * Reasoning leaves the message if something would change in it, or in what stands before it in the message, because
  * providers refuse reasoning that was changed or follows something else than before. Not processed: names and ids,
@@ -114,11 +116,30 @@ function changeOf(options: RedactOptions): Change {
   const expressions = (patterns as readonly unknown[]).map(expressionOf);
   const replaced = (text: string): string =>
     expressions.reduce((left, expression) => left.replace(expression, () => replacement), text);
-  return (text, of) => replaced(inLeaves(text, of, replaced) ?? text);
+  const replacedInJson = (json: string): string =>
+    expressions.reduce((left, expression) => {
+      const after = left.replace(expression, () => replacement);
+      return after === left || isAlike(after, left) ? after : coverJsonLeaves(left, expression, replacement);
+    }, json);
+  return (text, of) => inLeaves(text, of, replaced, replacedInJson) ?? replaced(text);
 }
 
-function inLeaves(text: string, of: TextPlace, change: (text: string) => string): string | undefined {
-  return of === "tool-call" || of === "tool-result" ? mapJsonLeaves(text, change) : undefined;
+function inLeaves(
+  text: string,
+  of: TextPlace,
+  change: (text: string) => string,
+  changeJson = (json: string): string => json,
+): string | undefined {
+  const leaves = of === "tool-call" || of === "tool-result" ? mapJsonLeaves(text, change) : undefined;
+  if (leaves === undefined) return undefined;
+  const after = changeJson(leaves);
+  return after === text ? text : withDistinctKeys(after);
+}
+
+/** Whether the text is a JSON object where the other is one, and a list where that is a list. */
+function isAlike(text: string, json: string): boolean {
+  const value = parsedJson(text);
+  return typeof value === "object" && value !== null && Array.isArray(value) === /^\s*\[/.test(json);
 }
 
 /** Matches everything and keeps no state: `g` is set, `y` is not. */

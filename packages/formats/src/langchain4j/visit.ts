@@ -5,9 +5,11 @@ import {
   type ResultShape,
   type Visit,
   type Visitor,
+  withMember,
 } from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
 import { base64Facts } from "../media.ts";
+import { visitUnknownPart } from "../unknown-part.ts";
 import { trimmed } from "./java.ts";
 import type {
   LangChain4jAiMessage,
@@ -49,7 +51,9 @@ function visitSystem(message: LangChain4jSystemMessage, at: Visitor): LangChain4
 
 function visitCustom(message: LangChain4jCustomMessage, at: Visitor): LangChain4jMessage {
   const { attributes = {} } = message;
-  return Object.keys(attributes).length === 0 ? message : at.text(message, "attributes", "content", "json");
+  return Object.keys(attributes).length === 0
+    ? message
+    : withMember(message, "attributes", visitUnknownPart(attributes, "content", [], at));
 }
 
 function visitAnswer(message: LangChain4jAiMessage, at: Visitor): LangChain4jMessage {

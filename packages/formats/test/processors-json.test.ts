@@ -1,0 +1,57 @@
+import { type MessageFormat, type ModelMessage, toolCall, toolResult } from "@turnkeep/core";
+import { applyProcessors, redact } from "@turnkeep/core/processors";
+import { describe, expect, it } from "vitest";
+import { bedrockFormat } from "../src/bedrock.ts";
+import { convert, modelMessageConversion } from "../src/convert.ts";
+import { geminiFormat } from "../src/gemini.ts";
+import { langchain4jFormat } from "../src/langchain4j.ts";
+import { openaiResponsesFormat } from "../src/openai-responses.ts";
+import { type AnyConversion, conversionOf, names } from "./conversions.ts";
+
+const ownFormat = modelMessageConversion as AnyConversion;
+
+describe("redact by a pattern that names a member", () => {
+  const processors = [redact({ patterns: [/"password":"[^"]*"/] })];
+  const login = { user: "ann", password: "hunter2" };
+  const conversation: ModelMessage[] = [toolCall("1", "login", login), toolResult("1", "login", login)];
+
+  it.each(names)("shows nothing of it, and JSON, in %s", async (name) => {
+    const conversion = conversionOf(name);
+    const { messages } = convert(conversation, { from: ownFormat, to: conversion });
+    const shown = await applyProcessors(messages, processors, { format: conversion.format });
+    expect(JSON.stringify(shown)).not.toContain("hunter2");
+    const [call] = convert(shown, { from: conversion, to: ownFormat }).messages;
+    expect(call).toMatchObject({ content: [{ input: { user: "ann", "[redacted]": "[redacted]" } }] });
+  });
+
+  const unknown: [string, unknown, object, object][] = [
+    [
+      "a part of Gemini's",
+      geminiFormat,
+      { role: "user", parts: [{ holder: login }] },
+      { role: "user", parts: [{ text: '{"holder":{"user":"ann",[redacted]}}' }] },
+    ],
+    [
+      "a block of Bedrock's",
+      bedrockFormat,
+      { role: "user", content: [{ holder: login }] },
+      { role: "user", content: [{ text: '{"holder":{"user":"ann",[redacted]}}' }] },
+    ],
+    [
+      "an item of Responses",
+      openaiResponsesFormat,
+      { type: "holder", ...login },
+      { text: '{"type":"holder","user":"ann",[redacted]}', type: "holder" },
+    ],
+    [
+      "a custom message of LangChain4j's",
+      langchain4jFormat,
+      { type: "CUSTOM", attributes: login },
+      { type: "CUSTOM", attributes: { text: '{"user":"ann",[redacted]}' } },
+    ],
+  ];
+  it.each(unknown)("shows nothing of it in %s of an unknown type", async (_, format, message, expected) => {
+    const options = { format: format as MessageFormat<object> };
+    expect(await applyProcessors([message], processors, options)).toEqual([expected]);
+  });
+});
