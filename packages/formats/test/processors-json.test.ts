@@ -1,5 +1,5 @@
 import { type MessageFormat, type ModelMessage, toolCall, toolResult } from "@turnkeep/core";
-import { applyProcessors, redact } from "@turnkeep/core/processors";
+import { applyProcessors, redact, truncateToolResults } from "@turnkeep/core/processors";
 import { describe, expect, it } from "vitest";
 import { bedrockFormat } from "../src/bedrock.ts";
 import { convert, modelMessageConversion } from "../src/convert.ts";
@@ -7,6 +7,7 @@ import { geminiFormat } from "../src/gemini.ts";
 import { langchain4jFormat } from "../src/langchain4j.ts";
 import { openaiResponsesFormat } from "../src/openai-responses.ts";
 import { type AnyConversion, conversionOf, names } from "./conversions.ts";
+import { characters as counter } from "./profiles-conversations.ts";
 
 const ownFormat = modelMessageConversion as AnyConversion;
 
@@ -53,5 +54,24 @@ describe("redact by a pattern that names a member", () => {
   it.each(unknown)("shows nothing of it in %s of an unknown type", async (_, format, message, expected) => {
     const options = { format: format as MessageFormat<object> };
     expect(await applyProcessors([message], processors, options)).toEqual([expected]);
+  });
+});
+
+describe("truncateToolResults of JSON with many short texts", () => {
+  const rows = Array.from({ length: 500 }, (_, row) => ({ id: `${row}`, name: "ann" }));
+  const conversation: ModelMessage[] = [toolCall("1", "query", {}), toolResult("1", "query", { rows })];
+
+  it.each(names)("shows a text of no more than its tokens in %s", async (name) => {
+    const conversion = conversionOf(name);
+    const { format } = conversion;
+    const { messages } = convert(conversation, { from: ownFormat, to: conversion });
+    const processors = [truncateToolResults({ maxTokens: 200, counter })];
+    const shown = await applyProcessors(messages, processors, { format });
+    const results = shown
+      .flatMap((message) => format.pieces(message))
+      .flatMap((piece) => (piece.type === "text" && piece.of === "tool-result" ? [piece.text] : []));
+    expect(results).toEqual([expect.stringMatching(/^\{"rows":.* characters left out …\]\n.*\]\}$/s)]);
+    expect(results[0]?.length).toBeLessThanOrEqual(200);
+    for (const message of shown) format.decode(format.encode(message));
   });
 });

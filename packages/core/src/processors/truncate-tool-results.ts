@@ -33,7 +33,8 @@ const longestNotice: string = notice(2 ** 40);
 
 /**
  * Cuts long texts of tool results: their beginning and end stay, with a notice in between that says how much was left
- * out. The result has at most `maxTokens` tokens. A result that is JSON becomes a text. The call stays answered.
+ * out. The result has at most `maxTokens` tokens. A result that is JSON becomes a text; of what an API takes
+ * in one shape alone, such as what it ran itself, each text is cut. The call stays answered.
  *
  * Errors: `INVALID_OPTION`, also if `head`, `tail` and the notice (some 15 tokens) exceed `maxTokens`; at run time,
  * `UNSUPPORTED` for a format without `mapText`.

@@ -38,7 +38,7 @@ type VisitKind = (block: AnyBlock, at: Visitor, of: Of) => AnyBlock | undefined;
 
 const visits: Readonly<Record<BlockKind, VisitKind>> = {
   text: (block, at, of) => at.textPart(block, "text", of),
-  json: (block, at, of) => at.text(block, "json", of, "json"),
+  json: visitJson,
   image: (block, at, of) => at.media(block, of, mediaPiece),
   video: (block, at, of) => at.media(block, of, mediaPiece),
   audio: (block, at, of) => at.media(block, of, mediaPiece),
@@ -51,6 +51,14 @@ const visits: Readonly<Record<BlockKind, VisitKind>> = {
   citationsContent: (block, at, of) => visitTexts(block, "citationsContent", [], at, of),
   searchResult: (block, at, of) => visitTexts(block, "searchResult", ["title", "source"], at, of),
 };
+
+/** JSON of which a text was made is a text. */
+function visitJson(block: AnyBlock, at: Visitor, of: Of): AnyBlock {
+  const visited = at.text(block, "json", of);
+  if (visited === block || typeof visited.json !== "string" || typeof block.json === "string") return visited;
+  const { json: text, ...others } = visited;
+  return { ...others, text };
+}
 
 const call: CallShape<AnyBlock> = {
   ref: ({ toolUseId, name }) => ({ id: toolUseId as string, name: name as string }),

@@ -3,6 +3,7 @@ import {
   asText,
   base64Bytes,
   type CallShape,
+  isObject,
   type ResultShape,
   type Visit,
   type Visitor,
@@ -108,11 +109,15 @@ function visitResult(part: AnyPart, spelt: string, at: Visitor): AnyPart | undef
   return withMember(part, spelt, visitResultParts(visitResponse(kept, at), at));
 }
 
-/** All that a function put out, or why it failed, where the response is nothing else; any other response is a value. */
+/** All that a function put out, or why it failed, where the response is nothing else; any other response is a value, and an object. */
 function visitResponse<P extends AnyPart>(result: P, at: Visitor): P {
   if ((result.response ?? undefined) === undefined) return result;
   const said = onlyMember(result.response);
-  if (said === undefined) return at.text(result, "response", "tool-result", "json");
+  if (said === undefined) {
+    const visited = at.text(result, "response", "tool-result");
+    const isKept = visited === result || isObject(visited.response);
+    return isKept ? visited : { ...visited, response: { output: visited.response } };
+  }
   const response = result.response as AnyPart;
   const told = typeof response[said] === "string" ? at.told(response, said, said === "error") : response;
   return withMember(result, "response", at.text(told, said, "tool-result"));
