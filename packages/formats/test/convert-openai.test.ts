@@ -215,6 +215,20 @@ describe("Responses items", () => {
     },
   ];
 
+  it("lose the result of a lost call, and of no other with its id", () => {
+    const call = { type: "function_call", call_id: "0", name: "add", arguments: "{}" } as const;
+    const action = { type: "screenshot" };
+    const lostCall = { type: "computer_call", id: "cu_1", call_id: "0", action, pending_safety_checks: [] };
+    const output = (text: string) => ({ type: "function_call_output", call_id: "0", output: text }) as const;
+    const given = [call, output("a"), lostCall, output("lost"), call, output("b")] as ResponsesItem[];
+    const { messages, lost } = convert(given, { from: openaiResponsesConversion, to: openaiConversion });
+    expect(messages.flatMap((message) => (message.role === "tool" ? [message.content] : []))).toEqual([
+      "a",
+      "b",
+    ]);
+    expect(lost.map(({ index }) => index)).toEqual([2, 3]);
+  });
+
   it("that the model put out in a row are one message", () => {
     const { messages, lost } = convert(items, { from: openaiResponsesConversion, to: openaiConversion });
     const call = (id: string) => ({ type: "function", id, function: { name: "add", arguments: "{}" } });

@@ -29,6 +29,25 @@ const asking = (...approvalIds: string[]): ModelMessage => ({
 });
 
 describe("UI messages", () => {
+  it("lose a call that is not whole, and not the result of another with its id", () => {
+    const id = "functions.search:0";
+    const search = { type: "tool-search", toolCallId: id, input: { q: "a" } };
+    const messages = [
+      { id: "1", role: "assistant" as const, parts: [{ ...search, state: "input-streaming" }] },
+      { id: "2", role: "user" as const, parts: [{ type: "text", text: "Again." }] },
+      { id: "3", role: "assistant" as const, parts: [{ ...search, state: "output-available", output: "b" }] },
+    ];
+    const asked = { type: "function", id, function: { name: "search", arguments: '{"q":"a"}' } };
+    expect(convert(messages, { from: uiMessageConversion(), to: openaiConversion })).toEqual({
+      messages: [
+        { role: "user", content: "Again." },
+        { role: "assistant", content: null, tool_calls: [asked] },
+        { role: "tool", tool_call_id: id, content: "b" },
+      ],
+      lost: [{ index: 0, kind: "tool-search" }],
+    });
+  });
+
   const tool = (members: object) => ({ type: "tool-add", toolCallId: "call-1", input: { a: 2 }, ...members });
   const answer = (...parts: unknown[]) => [{ id: "m", role: "assistant" as const, parts: parts as never[] }];
   const from = uiMessageConversion();

@@ -17,10 +17,16 @@ export interface Source {
   readonly losses: Losses;
 }
 
+/** A call that is lost, by the index of its message. */
+export type LostCall = {
+  readonly index: number;
+  readonly id: string;
+};
+
 /** Collects what got lost, each kind once per message. */
 export class Losses {
   readonly #kinds = new Map<number, Set<string>>();
-  readonly #calls = new Set<string>();
+  readonly #calls: LostCall[] = [];
 
   add(index: number, kind: string): void {
     const kinds = this.#kinds.get(index) ?? new Set();
@@ -35,11 +41,12 @@ export class Losses {
   /** A call that is lost, so that its result has nothing to answer. */
   call(index: number, kind: string, id: string): void {
     this.add(index, kind);
-    this.#calls.add(id);
+    this.#calls.push({ index, id });
   }
 
-  hasCall(id: string): boolean {
-    return this.#calls.has(id);
+  /** In the order in which they were made. */
+  calls(): readonly LostCall[] {
+    return [...this.#calls];
   }
 
   /** The members of an object that the converter does not read. Absent members, nulls and empty lists do not count. */

@@ -1,4 +1,4 @@
-import { CallsById } from "@turnkeep/core/processors";
+import { type AskedCall, CallsById } from "@turnkeep/core/processors";
 import type { Losses } from "./losses.ts";
 import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
 
@@ -7,11 +7,22 @@ import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
  * lost, those in a row share a message, an empty text stands alone, and every message has a part.
  */
 export function settled(messages: readonly NeutralMessage[], losses: Losses): NeutralMessage[] {
-  /** The names of the calls. */
+  /** The names of the calls; that of a lost one is empty. */
   const calls = new CallsById<string>();
+  const lostCalls = losses.calls();
+  const lostIds = new Set(lostCalls.map(({ id }) => id));
+  let nextLost = 0;
   const written: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   for (const { role, parts } of messages) {
-    calls.askTogether(parts.flatMap(({ part }) => (part.type === "call" ? [[part.id, part.name]] : [])));
+    const made = parts.flatMap(({ part }): AskedCall<string>[] =>
+      part.type === "call" ? [[part.id, part.name]] : [],
+    );
+    const end = parts.at(-1)?.index ?? -1;
+    for (let lost = lostCalls[nextLost]; lost !== undefined && lost.index <= end; ) {
+      made.push([lost.id, ""]);
+      lost = lostCalls[++nextLost];
+    }
+    calls.askTogether(made);
     const kept = parts.flatMap((sourced): SourcedPart[] => {
       const { part, index, kind } = sourced;
       if (part.type === "call") {
@@ -20,12 +31,12 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
         losses.call(index, kind, part.id);
         return [];
       }
-      const isKnown = part.type !== "result" || (part.id !== "" && !losses.hasCall(part.id));
+      const call = part.type === "result" ? calls.answer(part.id) : undefined;
+      const isLost = call === undefined ? part.type === "result" && lostIds.has(part.id) : call === "";
+      const isKnown = part.type !== "result" || (part.id !== "" && !isLost);
       const isNamed = (part.type !== "request" && part.type !== "response") || part.approvalId !== "";
       if (isKnown && isNamed)
-        return [
-          part.type === "result" ? { ...sourced, part: withName(part, calls.answer(part.id)) } : sourced,
-        ];
+        return [part.type === "result" ? { ...sourced, part: withName(part, call) } : sourced];
       losses.part(sourced);
       return [];
     });
