@@ -291,6 +291,56 @@ describe("Responses items", () => {
     expect(written.lost.map(({ kind }) => kind).sort()).toEqual(["reasoning", "tool-call", "tool-result"]);
   });
 
+  it("keep no id of what stood behind reasoning that they lose, up to the next that they keep", () => {
+    const thought = (id: string): ResponsesItem => ({ type: "reasoning", id, summary: [] });
+    const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;
+    const calls = ["a", "b"].map((call_id): ResponsesItem => {
+      return { type: "function_call", id: `fc_${call_id}`, call_id, name: "f", arguments: "{}" };
+    });
+    const said: ResponsesItem = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "Found.", annotations: [] }],
+    };
+    const asked: ResponsesItem = { role: "user", content: "And?" };
+    const given = [thought("rs_1"), ran, said, calls[0], thought("rs_2"), calls[1]] as ResponsesItem[];
+    for (const to of [modelMessageConversion, uiMessageConversion() as never]) {
+      const { messages } = convert(given, { from: openaiResponsesConversion, to });
+      expect(JSON.stringify(messages)).not.toMatch(/msg_1|fc_a/);
+      expect(JSON.stringify(messages)).toMatch(/rs_2.*fc_b/);
+      const next = convert([thought("rs_1"), ran, asked, said], { from: openaiResponsesConversion, to });
+      expect(JSON.stringify(next.messages)).toContain("msg_1");
+    }
+    const of = (itemId: string) => ({ providerOptions: { openai: { itemId } } });
+    const run = { toolCallId: "ws_1", toolName: "web_search", input: {}, providerExecuted: true };
+    const call = (toolCallId: string) => ({
+      type: "tool-call" as const,
+      toolCallId,
+      toolName: "f",
+      input: {},
+    });
+    const answer: ModelMessage = {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm", ...of("rs_1") },
+        { type: "tool-call", ...run },
+        { type: "text", text: "Found.", ...of("msg_1") },
+        { ...call("a"), ...of("fc_a") },
+        { type: "reasoning", text: "", ...of("rs_2") },
+        { ...call("b"), ...of("fc_b") },
+      ],
+    };
+    const { messages } = convert([answer], { from: modelMessageConversion, to: openaiResponsesConversion });
+    expect(messages).toEqual([
+      { role: "assistant", content: "Found." },
+      { type: "function_call", call_id: "a", name: "f", arguments: "{}" },
+      thought("rs_2"),
+      calls[1],
+    ]);
+  });
+
   it("lose reasoning where it led to what the API ran, and not where the same object stands elsewhere", () => {
     const thought: ResponsesItem = { type: "reasoning", id: "rs_1", summary: [] };
     const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;

@@ -91,7 +91,10 @@ function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesIt
   return items;
 }
 
-/** The API refuses reasoning without the item that it led to, and what the API ran itself has no place here. */
+/**
+ * The API refuses reasoning without the item that it led to, and what the API ran itself has no place here. By its id it
+ * knows of what stands behind that reasoning, and refuses it without, so that goes without the id.
+ */
 function withoutReasoningOfRuns(parts: readonly SourcedPart[], losses: Losses): readonly SourcedPart[] {
   const lost = new Set<SourcedPart>();
   let led: SourcedPart["part"] | undefined;
@@ -99,10 +102,20 @@ function withoutReasoningOfRuns(parts: readonly SourcedPart[], losses: Losses): 
     if (sourced.part.type !== "reasoning") led = sourced.part;
     else if (led?.type === "call" && led.providerExecuted === true) lost.add(sourced);
   }
-  return parts.filter((sourced) => {
+  let isUnbound = false;
+  return parts.flatMap((sourced) => {
     if (lost.has(sourced)) losses.part(sourced);
-    return !lost.has(sourced);
+    isUnbound = lost.has(sourced) || (isUnbound && sourced.part.type !== "reasoning");
+    if (lost.has(sourced)) return [];
+    return [isUnbound ? withoutItemId(sourced) : sourced];
   });
+}
+
+function withoutItemId(sourced: SourcedPart): SourcedPart {
+  const { part } = sourced;
+  if (part.type !== "text" && part.type !== "call") return sourced;
+  const { itemId: _, ...openai } = part.options?.openai ?? {};
+  return { ...sourced, part: { ...part, options: { ...part.options, openai } } };
 }
 
 /** The id of the item that this API made of a part; reasoning goes back before the item that it belongs to. */

@@ -19,13 +19,16 @@ import type { ResponsesItem } from "./items.ts";
 export function readItems(items: readonly ResponsesItem[], losses: Losses): NeutralMessage[] {
   const messages: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   const lost = ledToLost(items);
+  let isUnbound = false;
   items.forEach((item, index) => {
     if (lost.has(index)) {
       losses.add(index, "reasoning");
+      isUnbound = true;
       return;
     }
-    const parts = readItem(item, { index, losses });
     const role = format.role(item);
+    isUnbound &&= role === "assistant" && typeOf(item) !== "reasoning";
+    const parts = readItem(isUnbound ? withoutId(item) : item, { index, losses });
     const last = messages.at(-1);
     if (role === "assistant" && last?.role === "assistant") last.parts.push(...parts);
     else if (parts.length > 0) messages.push({ role, parts });
@@ -44,6 +47,11 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
     else if (isRun) lost.add(index);
   }
   return lost;
+}
+
+/** By its id the API knows the reasoning that stood before an answer, and refuses it without. */
+function withoutId(item: ResponsesItem): ResponsesItem {
+  return answerTypes.has(typeOf(item)) ? ({ ...item, id: undefined } as ResponsesItem) : item;
 }
 
 /** What the model puts out that means something to another API. */
