@@ -188,6 +188,21 @@ describe("what the AI SDK 4 stored", () => {
     ]);
   });
 
+  it("keeps what a message of data says beside them", () => {
+    const parts = [{ type: "text", text: "seen" }];
+    const both = { id: "3", role: "data" as const, content: "seen", data: { n: 1 }, parts, createdAt: 1 };
+    const text = { id: "4", role: "data" as const, content: "seen", parts: [] };
+    expect(uiMessagesOfVersion4([both, text])).toEqual([
+      {
+        id: "3",
+        role: "assistant",
+        metadata: { content: "seen", parts, createdAt: 1 },
+        parts: [{ type: "data-message", data: { n: 1 } }],
+      },
+      { id: "4", role: "assistant", parts: [{ type: "data-message", data: "seen" }] },
+    ]);
+  });
+
   it("has attachments, calls that wait, and data of its own", () => {
     const user = {
       id: "1",

@@ -47,8 +47,11 @@ function upgraded(message: unknown): UIMessageLike {
   const about = (members: object): { metadata?: unknown } =>
     Object.values(members).every((member) => member === undefined) ? {} : { metadata: members };
   if (role === "data") {
+    const { data: _, ...beside } = others;
+    const isBeside = data !== undefined && data !== null && content !== "";
+    const said = { ...beside, ...(isBeside && { content }), ...(partsOf(given) && { parts: given }) };
     const part = { type: "data-message", data: data ?? content };
-    return { id: id as string, role: "assistant", ...about(rest), parts: [part] };
+    return { id: id as string, role: "assistant", ...about(said), parts: [part] };
   }
   const said = partsOf(given) ?? olderParts(content as string, reasoning, toolInvocations);
   const parts = [...inSteps(said).flatMap(upgradedPart), ...listOf(attachments).map(fileOf)];
