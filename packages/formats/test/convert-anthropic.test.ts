@@ -1,11 +1,67 @@
 import type { ModelMessage } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { type AnthropicMessage, anthropicConversion } from "../src/anthropic.ts";
+import { bedrockConversion } from "../src/bedrock.ts";
 import { convert, modelMessageConversion } from "../src/convert.ts";
 import { openaiConversion } from "../src/openai.ts";
 import { openaiResponsesConversion } from "../src/openai-responses.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUg==";
+
+describe("media under another name of their type", () => {
+  const file = (mediaType: string, data: string): ModelMessage => ({
+    role: "user",
+    content: [{ type: "file", mediaType, data }],
+  });
+  it.each([
+    [
+      "image/jpg",
+      "/9j/",
+      { type: "image", source: { type: "base64", media_type: "image/jpeg", data: "/9j/" } },
+    ],
+    [
+      "image/pjpeg",
+      "/9j/",
+      { type: "image", source: { type: "base64", media_type: "image/jpeg", data: "/9j/" } },
+    ],
+    [
+      "text/plain; charset=UTF-8",
+      "w6k=",
+      { type: "document", source: { type: "text", media_type: "text/plain", data: "é" } },
+    ],
+  ])("reach Anthropic: %s", (mediaType, data, block) => {
+    const given = [file(mediaType, data)];
+    expect(convert(given, { from: modelMessageConversion, to: anthropicConversion })).toEqual({
+      messages: [{ role: "user", content: [block] }],
+      lost: [],
+    });
+  });
+
+  it.each([
+    ["image/jpg", "/9j/", { image: { format: "jpeg" } }],
+    ["audio/mp3", "AAAA", { audio: { format: "mp3" } }],
+    ["audio/x-wav", "AAAA", { audio: { format: "wav" } }],
+    ["text/plain;charset=utf-8", "w6k=", { document: { format: "txt", source: { text: "é" } } }],
+  ])("reach Bedrock: %s", (mediaType, data, block) => {
+    const given = [file(mediaType, data)];
+    const { messages, lost } = convert(given, { from: modelMessageConversion, to: bedrockConversion });
+    expect(messages).toMatchObject([{ content: [block] }]);
+    expect(lost).toEqual([]);
+  });
+
+  it("are lost as text in another encoding, and keep their name elsewhere", () => {
+    const latin = [file("text/plain; charset=iso-8859-1", "6Q==")];
+    for (const to of [anthropicConversion, bedrockConversion as never]) {
+      expect(convert(latin, { from: modelMessageConversion, to }).messages).toEqual([]);
+    }
+    const url = "data:image/jpg;base64,/9j/";
+    const there = convert([file("image/jpg", "/9j/")], {
+      from: modelMessageConversion,
+      to: openaiConversion,
+    });
+    expect(there.messages).toMatchObject([{ content: [{ image_url: { url } }] }]);
+  });
+});
 
 describe("Anthropic's messages", () => {
   it("keep thinking by way of model messages, and lose it elsewhere", () => {

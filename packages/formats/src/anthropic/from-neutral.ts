@@ -1,6 +1,6 @@
 import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
-import { carriedBase64, carriedText, exactType, topType } from "../conversion/media.ts";
+import { carriedBase64, carriedText, listedType, topType } from "../conversion/media.ts";
 import type {
   NeutralMessage,
   NeutralResult,
@@ -130,13 +130,13 @@ function mediaBlock(part: Extract<OutputPart, { type: "media" }>): AnthropicBloc
 function imageSource({ medium }: Extract<OutputPart, { type: "media" }>): object | undefined {
   if ("reference" in medium) return fileSource(medium.reference);
   if ("url" in medium) return isWeb(medium.url) ? { type: "url", url: medium.url } : undefined;
-  const [mediaType, data] = [exactType(medium), carriedBase64(medium)];
+  const [mediaType, data] = [listedType(medium), carriedBase64(medium)];
   return imageTypes.includes(mediaType) ? { type: "base64", media_type: mediaType, data } : undefined;
 }
 
 function documentSource({ medium }: Extract<OutputPart, { type: "media" }>): object | undefined {
   if ("reference" in medium) return fileSource(medium.reference);
-  const isPdf = exactType(medium) === "application/pdf";
+  const isPdf = listedType(medium) === "application/pdf";
   if ("url" in medium) return isPdf && isWeb(medium.url) ? { type: "url", url: medium.url } : undefined;
   const text = carriedText(medium);
   if (text !== undefined) return { type: "text", media_type: "text/plain", data: text };

@@ -1,6 +1,6 @@
 import { fromBase64, isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
-import { carriedBase64, carriedText, exactType } from "../conversion/media.ts";
+import { carriedBase64, carriedText, listedType } from "../conversion/media.ts";
 import type {
   Medium,
   NeutralMessage,
@@ -94,7 +94,7 @@ function nestedBlocks(nested: OutputPart, sourced: SourcedPart, losses: Losses):
 
 /** What the message carries, and what stands in S3: the API fetches nothing else. */
 function mediaBlock(medium: Medium, sourced: SourcedPart, losses: Losses): AnyBlock | undefined {
-  const mediaType = exactType(medium);
+  const mediaType = listedType(medium);
   const [kind, format] = (mediaType === undefined ? undefined : formatOf(mediaType)) ?? [];
   if (kind === undefined) return undefined;
   const source = sourceOf(medium, kind);

@@ -52,6 +52,30 @@ export function exactType(medium: Medium): string | undefined {
   return beginnings.find(([beginning]) => beginning.test(medium.base64))?.[1];
 }
 
+/** Other names under which types go about, by the one that providers list. */
+const registered: ReadonlyMap<string, string> = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["image/pjpeg", "image/jpeg"],
+  ["image/x-png", "image/png"],
+  ["audio/mp3", "audio/mpeg"],
+  ["audio/x-mp3", "audio/mpeg"],
+  ["audio/x-wav", "audio/wav"],
+  ["audio/wave", "audio/wav"],
+  ["audio/vnd.wave", "audio/wav"],
+  ["application/x-pdf", "application/pdf"],
+]);
+
+/**
+ * {@link exactType} as a provider lists it that takes some types alone: under one name, and without parameters, but for
+ * one that says that a text is not in UTF-8.
+ */
+export function listedType(medium: Medium): string | undefined {
+  const type = exactType(medium);
+  if (type === undefined || /;\s*charset\s*=\s*"?(?!utf-?8|us-ascii)/.test(type)) return type;
+  const [name = type] = type.split(/\s*;/, 1);
+  return registered.get(name) ?? name;
+}
+
 /** The first half of the type, which is known more often than all of it. */
 export function topType(medium: Medium): string | undefined {
   return (exactType(medium) ?? medium.mediaType)?.split("/", 1)[0]?.toLowerCase();
@@ -78,7 +102,7 @@ export function dataUrl(medium: Medium): string | undefined {
 /** The text of a plain text that the message carries. */
 export function carriedText(medium: Medium): string | undefined {
   if ("text" in medium) return medium.text;
-  if (!("base64" in medium) || exactType(medium) !== "text/plain") return undefined;
+  if (!("base64" in medium) || listedType(medium) !== "text/plain") return undefined;
   try {
     const bytes = Uint8Array.from(atob(medium.base64), (character) => character.charCodeAt(0));
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

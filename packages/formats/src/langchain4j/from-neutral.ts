@@ -1,5 +1,5 @@
 import type { Losses } from "../conversion/losses.ts";
-import { carriedBase64, exactType, topType, typed } from "../conversion/media.ts";
+import { carriedBase64, exactType, listedType, topType, typed } from "../conversion/media.ts";
 import type { Medium, NeutralMessage, OutputPart, SourcedPart } from "../conversion/neutral.ts";
 import { inputText, outputParts, type SourcedResult } from "../conversion/outputs.ts";
 import { textOf } from "../conversion/texts.ts";
@@ -121,7 +121,7 @@ function mediaContent({
     case "video":
       return { type: "VIDEO", video: file };
     default:
-      return exactType(medium) === pdfType ? { type: "PDF", pdfFile: file } : undefined;
+      return listedType(medium) === pdfType ? { type: "PDF", pdfFile: file } : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Losses } from "../conversion/losses.ts";
-import { carriedBase64, dataUrl, exactType, filenameOf, topType } from "../conversion/media.ts";
+import { carriedBase64, dataUrl, filenameOf, listedType, topType } from "../conversion/media.ts";
 import type { NeutralMessage, SourcedPart } from "../conversion/neutral.ts";
 import { inputText, loseFailure, outputText, type SourcedResult } from "../conversion/outputs.ts";
 import { textsOf } from "../conversion/texts.ts";
@@ -65,9 +65,7 @@ function userParts(parts: readonly SourcedPart[], losses: Losses): UserChatPart[
 
 const audioFormats: Readonly<Record<string, "wav" | "mp3">> = {
   "audio/wav": "wav",
-  "audio/x-wav": "wav",
   "audio/mpeg": "mp3",
-  "audio/mp3": "mp3",
 };
 
 const details: readonly unknown[] = ["auto", "low", "high", "original"];
@@ -86,7 +84,7 @@ function mediaPart({ part }: SourcedPart): Exclude<UserChatPart, ChatTextPart> |
       return { type: "image_url", image_url: { url, ...seen } };
     }
     case "audio": {
-      const format = audioFormats[exactType(medium) ?? ""];
+      const format = audioFormats[listedType(medium) ?? ""];
       return base64 === undefined || format === undefined
         ? undefined
         : { type: "input_audio", input_audio: { data: base64, format } };
