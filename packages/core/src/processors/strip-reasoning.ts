@@ -19,6 +19,8 @@ const fields = { keepLastSteps: optional(integer(0), 0) } satisfies Fields<Strip
  * ran itself after its reasoning, such as a web search: the API refuses the one without the other.
  *
  * Some providers require the reasoning of a tool loop until the loop ends: for them, keep as many steps as a loop has.
+ * Under a profile that binds reasoning to all that stood before it, such as Anthropic's, all reasoning behind the first
+ * that is left out goes too: keeping some is of no use there.
  *
  * Errors: `INVALID_OPTION`.
  *
