@@ -82,7 +82,7 @@ describe("bedrockFormat", () => {
     cut: [
       ["an input", assistant(call("1", { a: "longer" })), assistant(call("1", { a: "long" }))],
       ["JSON of a result", user(result("1", { json: { a: "b" } })), user(result("1", text('{"a"')))],
-      ["a block that it does not know", user({ x: "longer" }), user(text('{"x"'))],
+      ["a block that it does not know", user({ x: "longer" }), user({ x: "long" })],
     ],
   });
 

@@ -143,7 +143,7 @@ describe("langchain4jFormat", () => {
       [
         "a custom message",
         marked({ a: "secret" }, { type: "CUSTOM" }),
-        marked({ text: '{"a"' }, { type: "CUSTOM" }),
+        marked({ a: "secr" }, { type: "CUSTOM" }),
       ],
       ["an unknown content", user({ type: "HOLOGRAM" }), user(text('{"ty'))],
     ],

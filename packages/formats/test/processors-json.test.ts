@@ -14,6 +14,7 @@ const ownFormat = modelMessageConversion as AnyConversion;
 describe("redact by a pattern that names a member", () => {
   const processors = [redact({ patterns: [/"password":"[^"]*"/] })];
   const login = { user: "ann", password: "hunter2" };
+  const clean = { user: "ann", "[redacted]": "[redacted]" };
   const conversation: ModelMessage[] = [toolCall("1", "login", login), toolResult("1", "login", login)];
 
   it.each(names)("shows nothing of it, and JSON, in %s", async (name) => {
@@ -22,7 +23,7 @@ describe("redact by a pattern that names a member", () => {
     const shown = await applyProcessors(messages, processors, { format: conversion.format });
     expect(JSON.stringify(shown)).not.toContain("hunter2");
     const [call] = convert(shown, { from: conversion, to: ownFormat }).messages;
-    expect(call).toMatchObject({ content: [{ input: { user: "ann", "[redacted]": "[redacted]" } }] });
+    expect(call).toMatchObject({ content: [{ input: clean }] });
   });
 
   const unknown: [string, unknown, object, object][] = [
@@ -30,25 +31,25 @@ describe("redact by a pattern that names a member", () => {
       "a part of Gemini's",
       geminiFormat,
       { role: "user", parts: [{ holder: login }] },
-      { role: "user", parts: [{ text: '{"holder":{"user":"ann",[redacted]}}' }] },
+      { role: "user", parts: [{ holder: clean }] },
     ],
     [
       "a block of Bedrock's",
       bedrockFormat,
       { role: "user", content: [{ holder: login }] },
-      { role: "user", content: [{ text: '{"holder":{"user":"ann",[redacted]}}' }] },
+      { role: "user", content: [{ holder: clean }] },
     ],
     [
       "an item of Responses",
       openaiResponsesFormat,
       { type: "holder", ...login },
-      { text: '{"type":"holder","user":"ann",[redacted]}', type: "holder" },
+      { type: "holder", ...clean },
     ],
     [
       "a custom message of LangChain4j's",
       langchain4jFormat,
       { type: "CUSTOM", attributes: login },
-      { type: "CUSTOM", attributes: { text: '{"user":"ann",[redacted]}' } },
+      { type: "CUSTOM", attributes: clean },
     ],
   ];
   it.each(unknown)("shows nothing of it in %s of an unknown type", async (_, format, message, expected) => {

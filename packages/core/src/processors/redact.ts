@@ -42,7 +42,8 @@ const fields = {
  *
  * If a text of a call or result is a JSON object or list, its strings and numbers are processed one by one, unescaped,
  * and the text stays JSON. Patterns are also tried on the JSON text itself, so they may name a member:
- * `/"password":"[^"]*"/`. If that would break the JSON, each key and value that the match touches is replaced as a whole.
+ * `/"password":"[^"]*"/`. Where that would break JSON, also of another text, each key and value that a match touches is
+ * replaced as a whole.
  * Keys that become the same are numbered: `[redacted] (2)`.
  *
  * Reasoning leaves the message if something would change in it, or in what stands before it in the message, because
@@ -128,13 +129,18 @@ function inLeaves(
   text: string,
   of: TextPlace,
   change: (text: string) => string,
-  changeJson = (json: string): string => json,
+  changeJson?: (json: string) => string,
 ): string | undefined {
-  const leaves = of === "tool-call" || of === "tool-result" ? mapJsonLeaves(text, change) : undefined;
+  const isOfTool = of === "tool-call" || of === "tool-result";
+  // A text is only a text; but a part of an unknown type is given as JSON too, and has to stay that.
+  const leaves =
+    isOfTool || changeJson !== undefined ? mapJsonLeaves(text, isOfTool ? change : asItIs) : undefined;
   if (leaves === undefined) return undefined;
-  const after = changeJson(leaves);
+  const after = changeJson?.(leaves) ?? leaves;
   return after === text ? text : withDistinctKeys(after);
 }
+
+const asItIs = (text: string): string => text;
 
 /** Whether the text is a JSON object where the other is one, and a list where that is a list. */
 function isAlike(text: string, json: string): boolean {

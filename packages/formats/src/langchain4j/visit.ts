@@ -5,11 +5,9 @@ import {
   type ResultShape,
   type Visit,
   type Visitor,
-  withMember,
 } from "@turnkeep/core/format-kit";
 import { idByName } from "../id-by-name.ts";
 import { base64Facts } from "../media.ts";
-import { visitUnknownPart } from "../unknown-part.ts";
 import { trimmed } from "./java.ts";
 import type {
   LangChain4jAiMessage,
@@ -51,9 +49,7 @@ function visitSystem(message: LangChain4jSystemMessage, at: Visitor): LangChain4
 
 function visitCustom(message: LangChain4jCustomMessage, at: Visitor): LangChain4jMessage {
   const { attributes = {} } = message;
-  return Object.keys(attributes).length === 0
-    ? message
-    : withMember(message, "attributes", visitUnknownPart(attributes, "content", [], at));
+  return Object.keys(attributes).length === 0 ? message : at.text(message, "attributes", "content", "json");
 }
 
 function visitAnswer(message: LangChain4jAiMessage, at: Visitor): LangChain4jMessage {
