@@ -510,6 +510,49 @@ describe("what is left behind", () => {
     expect([...hooks.values.values()].join("")).not.toContain('"m2"');
   });
 
+  /** A hook of a client that sends a write again whose answer was lost, so that the answer is that of the second. */
+  function sentTwice<A extends [string, ...unknown[]]>(
+    hook: (...given: A) => boolean | Promise<boolean>,
+  ): (...given: A) => Promise<boolean> {
+    return async (...given) => {
+      const done = await hook(...given);
+      return given[0] === "a" && done ? hook(...given) : done;
+    };
+  }
+
+  test("a delete that the hook's client has sent twice leaves nothing", async () => {
+    const hooks = mapHooks();
+    const store = storeOfSegments({ ...hooks, delete: sentTwice(hooks.delete) }, 1);
+    const version = await withHistory(store, 5);
+    await store.deleteMessages("a", { expected: version });
+    expect(hooks.values.size).toBe(0);
+    await withHistory(store, 5);
+    await store.deleteMessages("a");
+    expect(hooks.values.size).toBe(0);
+  });
+
+  test("a message that is removed from history is gone although the hook's client has sent that twice", async () => {
+    const hooks = mapHooks();
+    const version = await withHistory(storeOfSegments(hooks, 1), 5);
+    const store = storeOfSegments({ ...hooks, compareAndSet: sentTwice(hooks.compareAndSet) }, 1);
+    await store.updateMessages("a", update(version, { nextSeq: 6, move: moveAll([2], "removed") }));
+    expect([...hooks.values.values()].join("")).not.toContain('"m2"');
+    expect(await seqsOf(store)).toEqual([1, 3, 4, 5]);
+  });
+
+  test("a delete before which somebody writes each time leaves nothing", async () => {
+    const hooks = mapHooks();
+    const other = storeOfSegments(hooks, 1);
+    let version = await withHistory(other, 5);
+    let seq = 5;
+    const remove: typeof hooks.delete = async (key, revision, ...rest) => {
+      if (key === "a" && revision !== undefined) version = await append(other, version, ++seq, "x");
+      return hooks.delete(key, revision, ...rest);
+    };
+    await storeOfSegments({ ...hooks, delete: remove }, 1).deleteMessages("a");
+    expect([seq, hooks.values.size]).toEqual([10, 0]);
+  });
+
   test("an expired memory goes with its segments; one that has begun over it shows none of them", async () => {
     let time = 0;
     const hooks = mapHooks();

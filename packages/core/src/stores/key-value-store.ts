@@ -160,11 +160,12 @@ export function storeOfSegments<R extends {}>(
     return { memoryId, owner: record?.owner, updatedAt, data, position: memoryId };
   }
 
-  /** Deletes an entry as it was read, then its segments. Returns whether it was still so. */
+  /** Deletes an entry, with a revision only that, then the segments that it named. Returns whether it is gone. */
   async function removeEntry(
     calls: Calls,
     memoryId: string,
-    { value, revision }: KeyValueEntry<R>,
+    { value }: KeyValueEntry<R>,
+    revision: R | undefined,
   ): Promise<boolean> {
     const record = readableRecord(memoryId, value);
     const names = record && (await allNames(calls, memoryId, record));
@@ -173,7 +174,8 @@ export function storeOfSegments<R extends {}>(
       if ((await calls.get(memoryId)) !== undefined) throw error;
       return true;
     });
-    if (!removed) return false;
+    // Of a delete that the hook's client has sent again by itself, the second is answered.
+    if (!removed && (await calls.get(memoryId)) !== undefined) return false;
     await removeSegments(calls, memoryId, names ?? []);
     return true;
   }
@@ -187,10 +189,11 @@ export function storeOfSegments<R extends {}>(
         const record = decodeRecord(memoryId, entry.value);
         if (!hasExpired(record) && record.version !== expected) break;
       }
-      if (await removeEntry(calls, memoryId, entry)) return;
+      if (await removeEntry(calls, memoryId, entry, entry.revision)) return;
     }
     if (expected !== undefined) throw conflictError(memoryId, expected);
-    await calls.remove({ memoryId }, undefined);
+    const entry = await calls.get(memoryId);
+    if (entry !== undefined) await removeEntry(calls, memoryId, entry, undefined);
   }
 
   /** Removes the entry if it is of a memory that has expired, and nothing that began in its place. */
@@ -199,7 +202,7 @@ export function storeOfSegments<R extends {}>(
     // One that cannot be read may be a memory.
     const record = entry && readableRecord(memoryId, entry.value);
     return entry !== undefined && record !== undefined && hasExpired(record)
-      ? removeEntry(calls, memoryId, entry)
+      ? removeEntry(calls, memoryId, entry, entry.revision)
       : false;
   }
 
@@ -246,11 +249,14 @@ export function storeOfSegments<R extends {}>(
       if (!written.every(Boolean)) return false;
     }
     const replaced = opened?.names ?? [];
-    const done = await calls.set({ memoryId }, value, entry?.revision).catch(async (error: unknown) => {
-      // Whoever repeats it finds it in place, and nothing that names what it has replaced.
-      if (replaced.length > 0 && (await read(calls, memoryId))?.version === update.version) return true;
+    // Whoever repeats it, the hook's client too, finds it in place, and nothing that names what it has replaced.
+    const isInPlace = async () =>
+      replaced.length > 0 && (await read(calls, memoryId))?.version === update.version;
+    const written = await calls.set({ memoryId }, value, entry?.revision).catch(async (error: unknown) => {
+      if (await isInPlace()) return true;
       throw error;
     });
+    const done = written || (await isInPlace());
     if (done) await removeSegments(calls, memoryId, replaced);
     else await sweepSegments(calls, memoryId, [...texts.keys()]);
     return done;
