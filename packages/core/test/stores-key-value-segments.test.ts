@@ -121,6 +121,9 @@ describe("what a long history costs", () => {
       const last = await growth(counts, () => store.getHistory("a", { order: "descending", limit: 20 }));
       expect(last.get).toBeLessThan(8);
       expect(await growth(counts, () => store.getMessages("a"))).toMatchObject({ get: 1 });
+      // Nothing that is live stands in a segment.
+      const live = await growth(counts, () => store.getHistory("a", { states: ["live"] }));
+      expect(live).toMatchObject({ get: 1 });
 
       await store.deleteMessages("a");
       expect(values.size).toBe(0);

@@ -77,11 +77,13 @@ export function holding(seqs: readonly number[]): Search {
 
 /** A page, from the nearest segments on, and whether something comes after it. */
 export function holdingPage(query: NormalHistoryQuery): Search {
-  const { after, before, order, limit, ids } = query;
+  const { after, before, order, limit, states, ids } = query;
   const isAscending = order === "ascending";
   return {
     keeps: asks(query),
     choose({ rows, segments }) {
+      // What is live stands in the memory's own value.
+      if (states.every((state) => state === "live")) return [];
       const end = found(rows, query)[limit]?.seq;
       const low = isAscending ? after : Math.max(after, end ?? after);
       const high = isAscending ? Math.min(before, end ?? before) : before;
