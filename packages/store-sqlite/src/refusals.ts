@@ -8,7 +8,7 @@ export const storeName = "sqliteStore";
  * may come at the end of a transaction, so it is of open outcome.
  */
 const refusals: Refusals = {
-  missing: [[/no such (?:table|column|index)/, "a table or column"]],
+  missing: [[/no such (?:table|column|index)|has no column named/, "a table or column"]],
   unfit: [
     [
       /already exists|there is already/,

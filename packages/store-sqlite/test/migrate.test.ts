@@ -29,6 +29,17 @@ test("before migrate() every method says so and names it", async () => {
   }
 });
 
+test("on the tables of an earlier version whatever needs a later step says so", async () => {
+  await migrate(connect({ client: open() }).connection.under(undefined), names, steps.slice(0, 1));
+  const appending = update(null, 2, { append: [message(1)] });
+  for (const call of [() => store.updateMessages("a", appending), () => store.getMessages("a")]) {
+    await expect(call()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("migrate()"),
+    });
+  }
+});
+
 test("twice is once, and what is stored stays", async () => {
   await store.migrate();
   await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
@@ -47,8 +58,8 @@ test("two who find a step missing at the same moment make it once", async () => 
   const calls = [1, 2].map(() => connect({ client: open() }).connection.under(undefined));
   const waiting: (() => void)[] = [];
   // Both have looked before either writes.
-  const meeting = calls.map(({ run, batch }) => ({
-    run,
+  const meeting = calls.map(({ batch, ...others }) => ({
+    ...others,
     batch: async (statements: Parameters<typeof batch>[0]) => {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);

@@ -23,6 +23,7 @@ describe.each<[driver: string, of: (code: number, name: string, words: string) =
   test.each<[code: number, name: string, words: string, told: string]>([
     [1, "SQLITE_ERROR", "no such table: turnkeep_memories", "STORE_NOT_READY"],
     [1, "SQLITE_ERROR", "no such column: h.expires_at", "STORE_NOT_READY"],
+    [1, "SQLITE_ERROR", "table turnkeep_memories has no column named data", "STORE_NOT_READY"],
     [1, "SQLITE_ERROR", 'table "turnkeep_messages" already exists', "STORE_NOT_READY"],
     [18, "SQLITE_TOOBIG", "string or blob too big", "STORE_REFUSED"],
     [1, "SQLITE_ERROR", "cannot start a transaction within a transaction", "STORE_REFUSED"],
