@@ -9,6 +9,8 @@ export interface Calls {
   run<R>(statement: Statement<R>): Promise<R[]>;
   /** Several in one transaction: all or none, with no other write between them. Answers the rows of each. */
   batch(statements: readonly Statement<unknown>[]): Promise<unknown[][]>;
+  /** Lets whatever else the process has to do come first. To `close()` it is a call that is under way. */
+  pause(): Promise<void>;
 }
 
 export interface Connected {
@@ -61,7 +63,12 @@ export function connect({ client, file }: SqliteConnection): Connected {
           () => untilFree(async () => (given ?? (await own.get())).batch(statements), signal),
           signal,
         );
-      return { batch, run: async <R>(statement: Statement<R>) => (await batch([statement]))[0] as R[] };
+      const pause = () => calls.run(() => new Promise<void>((resolve) => setTimeout(resolve)), signal);
+      return {
+        batch,
+        pause,
+        run: async <R>(statement: Statement<R>) => (await batch([statement]))[0] as R[],
+      };
     },
     close: () => calls.closeAfter(own.close),
   };

@@ -98,13 +98,12 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       return (await run(sql.list(query))).map(listedOf);
     },
 
-    async sweep({ run }) {
+    async sweep({ run, pause }) {
       for (let removed = 0; ; ) {
         const batch = await run(sql.sweep());
         removed += batch.length;
         if (batch.length < sweepBatch) return removed;
-        // Whatever else the process has to do comes between two batches.
-        await new Promise((resolve) => setTimeout(resolve));
+        await pause();
       }
     },
   });

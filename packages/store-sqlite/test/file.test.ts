@@ -27,6 +27,8 @@ test("a store opens a file at its first call, waits for others, and tells what i
     written: null,
     missingFolder: "STORE_REFUSED",
     openedLater: null,
+    // close() has waited for it.
+    swept: { removed: 150 },
     notADatabase: "STORE_REFUSED",
     closed: "CLOSED",
   });

@@ -61,12 +61,21 @@ await later.migrate();
 const openedLater = (await later.getMessages("a")).version;
 await later.close();
 
+// More than one batch of a sweep.
+const short = sqliteStore({ file, ttlMs: 1 });
+const ids = Array.from({ length: 150 }, (_, index) => `expired ${index}`);
+for (const id of ids) await short.updateMessages(id, begin("v1"));
+while ((await short.getMessages(ids.at(-1) ?? "")).version !== null);
+const sweeping = short.sweep().catch(String);
+await short.close();
+const swept = await sweeping;
+
 const notADatabase = await withStore(join(folder, "text.db"), (other) => codeOf(other.migrate()));
 await store.close();
 const closed = await codeOf(store.getMessages("a"));
 console.log(
   JSON.stringify({
     ...{ untouched, mode: mode[0]?.journal_mode, conflictOf, whileHeld, waited, aborted, written },
-    ...{ missingFolder, openedLater, notADatabase, closed },
+    ...{ missingFolder, openedLater, swept, notADatabase, closed },
   }),
 );
