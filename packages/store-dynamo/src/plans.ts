@@ -84,11 +84,12 @@ export async function planUpdate(
   const count = base.count + 1;
   const token = randomUUID();
   const live = liveAfter(update, before);
-  const newest = [...linesAfter(update, named.recent, 0), ...update.insert.map((message) => lineOf(message))];
+  const changed = linesAfter(update);
+  const newest = [...changed(named.recent, 0), ...update.insert.map((message) => lineOf(message))];
   const recent = textOf(newest);
   const fits = utf8Length(recent) <= recentBytes;
   const moving = fits ? [] : divided(newest, live);
-  const rows = rowChanges(life, update, { count, token }, moving, named);
+  const rows = rowChanges(life, changed, { count, token }, moving, named);
   for (const { key, lines, token: apart } of [...rows.added, ...rows.rewritten, ...rows.unchanged]) {
     for (const { seq, edit } of lines) {
       if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
@@ -160,7 +161,7 @@ function checkLive({ live }: Head): void {
 /** What becomes of the rows that were read, and the rows for what moves out of the head or had none. */
 function rowChanges(
   life: Life,
-  update: FoldedUpdate,
+  changed: ReturnType<typeof linesAfter>,
   { count, token }: { readonly count: number; readonly token: string },
   moving: readonly { readonly key: number; readonly lines: readonly MessageLine[] }[],
   { rows, nowhere }: NamedLines,
@@ -170,8 +171,8 @@ function rowChanges(
     const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined, lines };
     return { ...row, items: life.rowItems(row, text) };
   };
-  const alone = linesAfter(update, nowhere, count).map((line) => ({ key: line.seq, lines: [line] }));
-  const after = rows.map((old) => ({ old, lines: linesAfter(update, old.lines, count) }));
+  const alone = changed(nowhere, count).map((line) => ({ key: line.seq, lines: [line] }));
+  const after = rows.map((old) => ({ old, lines: changed(old.lines, count) }));
   return {
     added: [...moving, ...alone].map(({ key, lines }) => written(key, lines)),
     rewritten: after

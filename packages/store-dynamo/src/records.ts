@@ -94,19 +94,20 @@ export function withLines(
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** The lines after an update; the same list, if it names none of them. */
-export function linesAfter(
-  { rewrite, remove }: FoldedUpdate,
-  lines: readonly MessageLine[],
-  edit: number,
-): readonly MessageLine[] {
+/** What tells lines after an update, which count as that edit; the same list, if it names none of them. */
+export function linesAfter({
+  rewrite,
+  remove,
+}: FoldedUpdate): (lines: readonly MessageLine[], edit: number) => readonly MessageLine[] {
   const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
   const removed = new Set(remove);
-  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
-  return lines.flatMap((line) => {
-    const message = rewritten.get(line.seq);
-    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
-  });
+  return (lines, edit) => {
+    if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
+    return lines.flatMap((line) => {
+      const message = rewritten.get(line.seq);
+      return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
+    });
+  };
 }
 
 function parsed(text: string): unknown {
