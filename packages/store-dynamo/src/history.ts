@@ -19,8 +19,8 @@ import type { Table } from "./table.ts";
 /** Roughly how many messages a row holds. */
 const messagesOfRow = 4;
 
-/** How often one version is read whose messages are not where its head says, before they count as lost. */
-const readsOfOneVersion = 6;
+/** How often the same must not be where the head says, read by read, before it counts as lost. */
+const readsOfLost = 6;
 
 /** The live messages, all of them. */
 export const allLive: NormalHistoryQuery = {
@@ -55,8 +55,8 @@ export interface MemoryRead {
 interface PageRead extends MessagePage {
   /** The seqs of live messages that are not where the head says. */
   readonly missing: readonly number[];
-  /** Whether everything was found that the head, or a row in parts, promises. */
-  readonly isWhole: boolean;
+  /** What the head, or a row in parts, promises and was not found: a name for each, which another edit changes. */
+  readonly torn: readonly string[];
 }
 
 /** Reads the head, then what it promises, and again while an update is being applied that the read met. */
@@ -67,25 +67,30 @@ export async function readMemory(
   query: NormalHistoryQuery,
   known?: string | undefined,
 ): Promise<MemoryRead> {
-  let version: string | undefined;
-  for (let tries = 1; ; tries++) {
+  /** How often each was missing, up to the last read. */
+  let misses: ReadonlyMap<string, number> = new Map();
+  for (;;) {
     const head = await heads.read(table, memoryId);
     if (head === undefined) return { lost: new Map() };
-    // What an update moved is no sign that the next version has lost it.
-    if (head.version !== version) tries = 1;
-    version = head.version;
     const life = new Life(table, memoryId, head.life);
+    // Before anything is asked: a head that is damaged throws.
+    const reader = head.version === known ? undefined : new PageReader(life, head, query);
     const [data, page] = await Promise.all([
       query === allLive ? dataOf(life, head) : undefined,
-      version === known ? undefined : new PageReader(life, head, query).read(),
+      reader?.read(),
     ]);
-    // What is damaged does not hide the rest.
-    if ((data !== "torn" && page?.isWhole !== false) || tries === readsOfOneVersion) {
+    const torn = [...(data === "torn" ? [`data ${head.dataCount}`] : []), ...(page?.torn ?? [])];
+    const names = torn.map((name) => `${life.name} ${name}`);
+    // What one update moved is no sign that the next has lost it, nor are others' updates a sign that it has come back.
+    misses = new Map(names.map((name) => [name, (misses.get(name) ?? 0) + 1]));
+    const fewest = Math.min(...misses.values());
+    // What is damaged does not hide the rest. If nothing is missing, `fewest` is infinite.
+    if (fewest >= readsOfLost) {
       const read = { head, data: data === "torn" ? undefined : data?.text };
       return { ...read, ...(page === undefined ? { lost: new Map() } : await withLost(life, page, query)) };
     }
     // The update is applied one item at a time.
-    await table.pause(Math.random() * 10 * 2 ** tries);
+    await table.pause(Math.random() * 10 * 2 ** fewest);
   }
 }
 
@@ -160,8 +165,10 @@ class PageReader {
     // What comes behind the first message that is not on this page need not have been found.
     const next = answers[limit]?.line.seq ?? sign * beyond;
     const missing = [...due].filter((seq) => sign * seq < sign * next);
-    const isWhole = missing.length === 0 && (this.#isLiveOnly || !this.#reading.isTorn);
-    return { messages, hasMore: answers.length > limit, missing, isWhole };
+    const edits = missing.map((seq) => `${seq} ${this.#live.get(seq)?.edit}`);
+    // What is live is whole if nothing of it is missing.
+    const torn = this.#isLiveOnly && missing.length === 0 ? [] : [...edits, ...this.#reading.torn];
+    return { messages, hasMore: answers.length > limit, missing, torn };
   }
 
   /** The seqs in rows that are asked for; `undefined`: all rows from the first to the last are needed. */

@@ -25,10 +25,10 @@ interface RowQuery {
 export class RowReader {
   readonly life: Life;
   /**
-   * Whether a row or mark was not where it must be, or a row lacked a part, because an update happened in between or is
-   * happening now.
+   * The rows and marks that were not where they must be, or lacked a part, because an update happened in between or is
+   * happening now: their keys, in parts with the token.
    */
-  isTorn = false;
+  readonly torn: Set<string> = new Set();
   readonly #fresh: readonly string[];
   readonly #token: string | undefined;
   #pending: Promise<ReadonlyMap<number, Attributes>> | undefined;
@@ -39,13 +39,19 @@ export class RowReader {
     this.#token = pending;
   }
 
+  get isTorn(): boolean {
+    return this.torn.size > 0;
+  }
+
   /** The items between two keys, both included, page by page. */
   async *between(from: string, to: string, options: QueryOptions = {}): AsyncGenerator<Page> {
     const met = new Set<string>();
     for await (const page of this.life.query({ ...options, from, to })) {
       for (const { sort } of page.items) met.add(sort);
       const [low = from, high = to] = options.descending ? [page.last, to] : [from, page.last];
-      this.isTorn ||= this.#fresh.some((key) => key >= low && key <= high && !met.has(key));
+      for (const key of this.#fresh) {
+        if (key >= low && key <= high && !met.has(key)) this.torn.add(key);
+      }
       yield page;
     }
   }
@@ -114,9 +120,12 @@ export class RowReader {
       const key = numberOf(sort);
       // Parts that no row names do not count.
       if (sort !== life.rowKey(key).sort) continue;
-      const { row, isWhole } = rowOf(life, key, pending.get(key) ?? values, bySort);
+      const attributes = pending.get(key) ?? values;
+      const texts = textsOf(life, key, attributes, bySort);
+      const isWhole = texts?.includes(undefined) === false;
       if (!isWhole && key === open) continue;
-      this.isTorn ||= !isWhole;
+      if (!isWhole) this.torn.add(`${sort} ${attributes.token}`);
+      const row = texts && rowOf(key, attributes, texts);
       if (row !== undefined) rows.push(row);
     }
     return rows;
@@ -129,17 +138,23 @@ export class RowReader {
   }
 }
 
-/** A row as the head means it, without messages that are in parts that are missing. */
-function rowOf(
+/** The texts that a row consists of, `undefined` in place of one that is missing; nothing if it is no row. */
+function textsOf(
   life: Life,
   key: number,
-  { count, token: apart, parts, rows: text }: Attributes,
+  { count, token, parts, rows }: Attributes,
   bySort: ReadonlyMap<string, Attributes>,
-): { row?: MessageRow; isWhole: boolean } {
-  if (typeof count !== "number") return { isWhole: false };
-  const token = typeof apart === "string" ? apart : undefined;
-  const partKeys = Array.from({ length: Number(parts) }, (_, index) => life.partKey(key, token ?? "", index));
-  const texts = token === undefined ? [text] : partKeys.map(({ sort }) => bySort.get(sort)?.rows);
+): Attributes[string][] | undefined {
+  if (typeof count !== "number") return undefined;
+  if (typeof token !== "string") return [rows];
+  return Array.from(
+    { length: Number(parts) },
+    (_, index) => bySort.get(life.partKey(key, token, index).sort)?.rows,
+  );
+}
+
+/** A row as the head means it, without messages that are in parts that are missing. */
+function rowOf(key: number, { count, token }: Attributes, texts: readonly Attributes[string][]): MessageRow {
   const lines = linesOf(texts.map((part) => part ?? gap).join(""));
-  return { row: { key, count, token, lines }, isWhole: !texts.includes(undefined) };
+  return { key, count: Number(count), token: typeof token === "string" ? token : undefined, lines };
 }

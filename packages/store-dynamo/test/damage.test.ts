@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { message, update } from "@turnkeep/store-tests";
 import { expect, test } from "vitest";
-import { type Item, inRows, itemsBeside, itemsIn, useOwnTable } from "./support.ts";
+import { dynamoStore } from "../src/index.ts";
+import { type Item, inRows, itemsBeside, itemsIn, recording, useOwnTable } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -49,6 +50,17 @@ test.each(["x", "1-20000000"])(
     await expect(other.getHistory(memoryId, {})).rejects.toMatchObject(corrupt);
   },
 );
+
+test("beside a head that does not say what is live nothing else is read, which could fail unheard", async () => {
+  const memoryId = randomUUID();
+  const data = JSON.stringify("x".repeat(1_000));
+  await one.updateMessages(memoryId, update(null, 2, { append: [message(1)], data }));
+  await damageHead(memoryId, "live", "x");
+  const { client: recorded, sent } = recording(client);
+  const call = dynamoStore({ client: recorded, tableName }).getMessages(memoryId);
+  await expect(call).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+  expect(sent.map(({ operation }) => operation)).toEqual(["GetItem"]);
+});
 
 test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
   const memoryId = randomUUID();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
 import {
   dying,
@@ -32,6 +32,26 @@ async function cost(call: () => Promise<unknown>): Promise<string> {
   );
   return `${names.join(" ")}: ${read} read, ${write} write`;
 }
+
+test("what is read of a message of many pages is gone through once", async () => {
+  const bytes = 16 * 1024 * 1024;
+  const large = sized(1, bytes - 100);
+  const begin = update(null, 2, { append: [large] });
+  await store.updateMessages("of many pages", begin);
+  let split = 0;
+  const { split: real } = String.prototype;
+  const spy = vi.spyOn(String.prototype, "split").mockImplementation(function (this: string, ...given) {
+    if (String(given[0]) === "\n") split += this.length;
+    return Reflect.apply(real, this, given);
+  });
+  try {
+    expect((await store.getMessages("of many pages")).messages).toEqual([large]);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(split).toBeGreaterThan(bytes - 200);
+  expect(split).toBeLessThan(3 * bytes);
+});
 
 describe("operations and units, as the README's table says", () => {
   test("of small messages", async () => {
