@@ -30,6 +30,13 @@ export interface Statement<A> {
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
+/** What a call does with the database, under its signal. */
+export interface Calls {
+  readonly run: Run;
+  /** Waits so long, or until the signal ends it with `ABORTED`. To `close()` it is a call that is under way. */
+  pause(ms: number): Promise<void>;
+}
+
 /** Why the database did not make a write whose condition did not hold, or that met a transaction. */
 export interface Refusal {
   /** For each action. */
@@ -77,7 +84,10 @@ const regional =
   /\b(?:dynamodb(?:-fips)?|ddb)\.([a-z0-9-]+)\.(?:vpce\.)?(?:amazonaws|api\.aws|api\.amazonwebservices)\b/;
 
 /** Does no I/O. */
-export function connect({ client, url, config }: DynamoConnection, tableName: string): StoreConnection<Run> {
+export function connect(
+  { client, url, config }: DynamoConnection,
+  tableName: string,
+): StoreConnection<Calls> {
   let own: { readonly client: DynamoClient & { destroy(): void }; underWay: number } | undefined;
   let imported: Promise<Driver> | undefined;
   const calls = driverCalls(storeName);
@@ -99,8 +109,11 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
 
   return {
     under(signal) {
-      return <A>(statement: Statement<A>) =>
-        calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal);
+      return {
+        run: <A>(statement: Statement<A>) =>
+          calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal),
+        pause: (ms) => calls.run(() => pause(ms, signal), signal),
+      };
     },
     close: () => calls.closeAfter(() => own?.client.destroy()),
   };
@@ -234,7 +247,7 @@ function putOff(): Error {
 }
 
 /** Waits this long, or until the signal ends the call with `ABORTED`. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

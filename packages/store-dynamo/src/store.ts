@@ -70,7 +70,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     {
       name: storeName,
       capabilities,
-      connection: { under: (signal) => new Table(under(signal), names, signal), close },
+      connection: { under: (signal) => new Table(under(signal), names), close },
       positions: listPositions,
     },
     {

@@ -1,7 +1,7 @@
 /** The operations on the table, and how its items are written as DynamoDB wants them. */
 import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { pause, type Refusal, type Run } from "./client.ts";
+import type { Calls, Refusal, Run } from "./client.ts";
 
 /** The names of the table and its keys, and the prefix of partition keys. */
 export interface TableNames {
@@ -73,18 +73,13 @@ const longestPage = 1_000;
 export class Table {
   /** For operations on the table itself. */
   readonly run: Run;
+  readonly pause: Calls["pause"];
   readonly #names: TableNames;
-  readonly #signal: AbortSignal | undefined;
 
-  constructor(run: Run, names: TableNames, signal?: AbortSignal) {
+  constructor({ run, pause }: Calls, names: TableNames) {
     this.run = run;
+    this.pause = pause;
     this.#names = names;
-    this.#signal = signal;
-  }
-
-  /** Waits so long, or until the call's signal ends it with `ABORTED`. */
-  pause(ms: number): Promise<void> {
-    return pause(ms, this.#signal);
   }
 
   get ttlAttribute(): string {

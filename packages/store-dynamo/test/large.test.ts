@@ -446,7 +446,8 @@ test("an update that marks messages in too many thousands is refused whole", asy
 
 test("a work item names so many rows in parts and no more", () => {
   const names = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
-  const nobody = new Table(() => Promise.reject(new Error("This test asks no database")), names);
+  const refuse = () => Promise.reject(new Error("This test asks no database"));
+  const nobody = new Table({ run: refuse, pause: refuse }, names);
   const life = new Life(nobody, "m", "l");
   const work = (count: number) => {
     const prefixes = Array.from({ length: count }, (_, n) => life.partKey(n, "t").sort);

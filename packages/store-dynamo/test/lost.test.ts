@@ -6,7 +6,7 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { type Item, idsStored, inRows, itemsIn, recording, sized, useOwnTable } from "./support.ts";
+import { type Item, idsStored, inRows, itemsIn, recording, sized, useOwnTable, wrapped } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -228,6 +228,35 @@ describe("a line of the head that is damaged", () => {
       [4, true],
     ]);
   });
+});
+
+test("a memory with a lost record is read however often others append to it meanwhile", async () => {
+  const { memoryId, version } = await withLost("m2");
+  let last = version;
+  let appends = 0;
+  let reads = 0;
+  const busy = wrapped(client, async ({ operation }, send) => {
+    if (operation === "GetItem" && ++reads <= 100) {
+      const next = update(last, 7 + appends, { append: [message(6 + appends)] });
+      await one.updateMessages(memoryId, next);
+      last = next.version;
+      appends++;
+    }
+    return send();
+  });
+  const { messages: seen } = await dynamoStore({ client: busy, tableName }).getMessages(memoryId);
+  expect(reads).toBeLessThan(20);
+  expect(seen.map(({ seq }) => seq)).toEqual(messages(1, 5 + appends).map(({ seq }) => seq));
+  expect(seen.filter(({ payload }) => payload === "")).toEqual([unreadableMessage(2, "m2")]);
+});
+
+test("close() waits for a read that is between two of its tries", async () => {
+  const { memoryId } = await withLost("m2");
+  const store = open();
+  const ended: string[] = [];
+  const reading = store.getMessages(memoryId).then(() => ended.push("read"));
+  await Promise.all([reading, store.close().then(() => ended.push("closed"))]);
+  expect(ended).toEqual(["read", "closed"]);
 });
 
 test("an append to a memory with a lost record, and a read of it by who knows the version, cost as ever", async () => {
