@@ -1,4 +1,10 @@
-import { type ChatMemories, createChatMemories, inMemoryStore, type WindowOptions } from "@turnkeep/core";
+import {
+  type ChatMemories,
+  type ChatMemoryStore,
+  createChatMemories,
+  inMemoryStore,
+  type WindowOptions,
+} from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { inTwo } from "@turnkeep/store-tests/gate";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type Tool, tool, type UIMessage } from "ai";
@@ -31,8 +37,9 @@ interface World {
 }
 
 /** A server over a store, with a model that answers these; several servers of one store are several processes. */
-export function world(...replies: Reply[]): World {
-  const store = inMemoryStore();
+export const world = (...replies: Reply[]): World => worldOver(inMemoryStore(), ...replies);
+
+export function worldOver(store: ChatMemoryStore, ...replies: Reply[]): World {
   const { model, prompts } = modelOf(...replies);
   const failures: unknown[] = [];
   const server: World["server"] = ({ window, ...settings } = {}) => {

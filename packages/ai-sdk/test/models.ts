@@ -30,7 +30,8 @@ export function modelOf(...replies: Reply[]): Model {
   const rest = replies.values();
   const prompts: Prompt[][] = [];
   const next = async (prompt: readonly Prompt[]) => {
-    prompts.push(structuredClone(prompt) as Prompt[]);
+    // What a provider is sent is JSON.
+    prompts.push(JSON.parse(JSON.stringify(prompt)));
     const reply = rest.next().value ?? new Error("The script has ended.");
     const content = typeof reply === "function" ? await reply() : reply;
     if (content instanceof Error) throw content;

@@ -1,6 +1,7 @@
 import type { Anchor, ChatMemory } from "@turnkeep/core";
 import { onAbort } from "@turnkeep/core/store-kit";
 import {
+  consumeStream,
   convertToModelMessages,
   createUIMessageStreamResponse,
   type ModelMessage,
@@ -12,6 +13,7 @@ import {
 import { Keeper } from "./keeper.ts";
 import { answerMetadata, ended, isStreaming, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
 import { newestOf } from "./places.ts";
+import { plainChunks } from "./plain.ts";
 import type { Asked } from "./take.ts";
 
 /** What a run of the SDK is asked for. */
@@ -107,7 +109,7 @@ async function stream(
   memory: Memory,
   { messages, answer, id }: Asked,
   signal: AbortSignal,
-  { run, tools }: Answering,
+  { run, tools, onError }: Answering,
 ): Promise<{ shown: ReadableStream<UIMessageChunk>; kept: Promise<UIMessage> }> {
   const gone = new AbortController();
   const abortSignal = AbortSignal.any([signal, gone.signal]);
@@ -117,13 +119,15 @@ async function stream(
       messages: await convertToModelMessages(messages, tools && { tools }),
       abortSignal,
     });
-    const streamed = running.toUIMessageStream({
-      originalMessages: structuredClone(messages),
-      generateMessageId: () => answer.id,
-      messageMetadata: answerMetadata(metadataOf(answer)),
-    });
+    const streamed = running
+      .toUIMessageStream({
+        originalMessages: structuredClone(messages),
+        generateMessageId: () => answer.id,
+        messageMetadata: answerMetadata(metadataOf(answer)),
+      })
+      .pipeThrough(plainChunks(memory.format));
     const [shown, read] = streamed.tee();
-    const kept = keep(keeper, answer, read, abortSignal);
+    const kept = keep(keeper, answer, read, { signal: abortSignal, onError });
     return { shown: shown.pipeThrough(endingWith(kept)), kept };
   } catch (error) {
     await keeper.end(withStatus(answer, "failed"));
@@ -145,16 +149,29 @@ function endingWith(kept: Promise<unknown>): TransformStream<UIMessageChunk, UIM
 async function keep(
   keeper: Keeper,
   answer: UIMessage,
-  read: ReadableStream<UIMessageChunk>,
-  signal: AbortSignal,
+  streamed: ReadableStream<UIMessageChunk>,
+  { signal, onError }: { readonly signal: AbortSignal } & Pick<Answering, "onError">,
 ): Promise<UIMessage> {
+  const [read, all] = streamed.tee();
+  const isOver = consumeStream({ stream: all });
   let newest = answer;
+  let problem: unknown;
   const message = answer.parts.length === 0 ? undefined : structuredClone(answer);
-  for await (const next of readUIMessageStream({ ...(message && { message }), stream: read })) {
+  for await (const next of readUIMessageStream({
+    ...(message && { message }),
+    stream: read,
+    onError: (error) => {
+      problem ??= error;
+    },
+  })) {
     newest = next;
     keeper.note(next);
   }
+  // Where it could not be read on, the run and its tools have gone on nevertheless.
+  await isOver;
   const { status } = metadataOf(newest);
+  // What the run itself told is the answer's status.
+  if (problem !== undefined && status === "streaming" && !signal.aborted) onError(problem);
   const whole = ended(newest, status !== "streaming" ? status : signal.aborted ? "stopped" : "failed");
   await keeper.end(whole);
   return whole;

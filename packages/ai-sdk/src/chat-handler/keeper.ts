@@ -1,5 +1,6 @@
 import { type ChatMemory, isTurnkeepError } from "@turnkeep/core";
-import type { UIMessage } from "ai";
+import { isToolUIPart, type ToolUIPart, type UIMessage } from "ai";
+import { jsonText } from "./plain.ts";
 
 /** How long an answer that streams is not stored at most, beside the time that storing takes. */
 export const keepEveryMs = 500;
@@ -64,9 +65,29 @@ export class Keeper {
     try {
       await this.#memory.put(this.#id, message, { mustExist: true });
     } catch (error) {
+      const smaller = isTurnkeepError(error, "MESSAGE_TOO_LARGE") ? withoutLargestResult(message) : undefined;
+      if (smaller !== undefined) return this.#put(smaller);
       if (!isGone(error)) throw error;
       this.#isGone = true;
       this.#onGone();
     }
   }
+}
+
+/** The answer as if the tool with the largest result had failed; `undefined` if no tool has a result. */
+function withoutLargestResult(message: UIMessage): UIMessage | undefined {
+  const sizes = message.parts.map((part) =>
+    isToolUIPart(part) && part.state === "output-available" ? jsonText(part.output).length : -1,
+  );
+  const largest = Math.max(...sizes);
+  if (largest < 0) return undefined;
+  const parts = message.parts.map((part, index) =>
+    index === sizes.indexOf(largest) ? withoutResult(part) : part,
+  );
+  return { ...message, parts };
+}
+
+function withoutResult(part: UIMessage["parts"][number]): UIMessage["parts"][number] {
+  const { output: _, preliminary: __, ...call } = part as ToolUIPart & { readonly state: "output-available" };
+  return { ...call, state: "output-error", errorText: "The result is too large to be kept." };
 }

@@ -1,0 +1,160 @@
+import { type ChatMemoryStore, keyValueStore } from "@turnkeep/core";
+import { gate, until } from "@turnkeep/store-tests/gate";
+import { tool, type UIMessage, type UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { statusOf, stored, storedLines, world, worldOver } from "./chat-server.ts";
+import { callsTool, says, told } from "./models.ts";
+
+/** A tool that returns these, one after the other. */
+function looking(...outputs: unknown[]) {
+  const rest = outputs.values();
+  const look = tool({
+    description: "looks",
+    inputSchema: z.object({}),
+    execute: async () => rest.next().value,
+  });
+  return { look };
+}
+
+const outputsIn = (message: UIMessage | undefined): unknown[] =>
+  (message?.parts ?? []).flatMap((part) => ("output" in part ? [part.output] : []));
+
+class Reading {
+  readonly degrees = 12;
+}
+
+test.each<[string, unknown, unknown]>([
+  ["a gap in a list", [12, undefined], [12, null]],
+  ["a map", { found: new Map([["a", 1]]), degrees: 12 }, { found: {}, degrees: 12 }],
+  ["an error", { problem: new TypeError("None.") }, { problem: {} }],
+  ["a function", { degrees: 12, close: () => undefined }, { degrees: 12 }],
+  ["a proxy", new Proxy({ degrees: 12 }, {}), { degrees: 12 }],
+  ["a URL", { from: new URL("https://example.com/a") }, { from: "https://example.com/a" }],
+  ["an instance of a class", new Reading(), { degrees: 12 }],
+])("a result that holds %s is stored as the browser and the model see it", async (_, output, seen) => {
+  const { server, failures, prompts } = world(callsTool("look"), says("Twelve."), says("Yes."));
+  const { memories, tab, transport } = server({ tools: looking(output) });
+  const chat = tab();
+  await chat.sendMessage({ text: "How warm?" });
+  expect(await storedLines(memories)).toEqual(["user: How warm?", "assistant: [output-available] Twelve."]);
+  expect(await statusOf(memories)).toBe("done");
+  expect(outputsIn(chat.lastMessage)).toEqual([seen]);
+  expect((await transport().history("chat-1")).messages.map(outputsIn)).toEqual([[], [seen]]);
+  await chat.sendMessage({ text: "Sure?" });
+  const results = prompts[2]?.filter(({ role }) => role === "tool");
+  expect(results).toMatchObject([{ content: [{ output: { type: "json", value: seen } }] }]);
+  expect(failures).toEqual([]);
+});
+
+test("a result that the memory keeps as it is stays so", async () => {
+  const { server, failures } = world(callsTool("look"), says("Twelve."));
+  const output = { at: new Date(0), bytes: new Uint8Array([1, 2]), none: Number.NaN };
+  const { memories, tab } = server({ tools: looking(output) });
+  await tab().sendMessage({ text: "How warm?" });
+  expect(outputsIn((await stored(memories))[1])).toEqual([output]);
+  expect(failures).toEqual([]);
+});
+
+const nested = (depth: number): unknown => (depth === 0 ? 12 : [nested(depth - 1)]);
+
+test("a tool whose result is too deep for the memory has failed", async () => {
+  const { server, failures } = world(callsTool("look"), says("Twelve."));
+  const { memories, tab } = server({ tools: looking(nested(600)) });
+  await tab().sendMessage({ text: "How warm?" });
+  expect(await storedLines(memories)).toEqual(["user: How warm?", "assistant: [output-error] Twelve."]);
+  expect(await statusOf(memories)).toBe("done");
+  expect(failures).toEqual([]);
+});
+
+test("an answer ends at a result that JSON cannot hold", async () => {
+  const circle: unknown[] = [];
+  circle.push(circle);
+  const { server, failures } = world(callsTool("look"));
+  const { memories, tab } = server({ tools: looking(circle) });
+  await tab().sendMessage({ text: "How warm?" });
+  await until(async () => (await statusOf(memories)) === "failed");
+  expect(await storedLines(memories)).toEqual(["user: How warm?", "assistant: [output-error]"]);
+  expect(failures).toMatchObject([{ name: "TypeError" }]);
+});
+
+/** A store that takes 64 KB of a message, as that of a database with a limit does. */
+function smallStore(): ChatMemoryStore {
+  const values = new Map<string, string>();
+  return keyValueStore<string>({
+    get: (key) => {
+      const value = values.get(key);
+      return value === undefined ? undefined : { value, revision: value };
+    },
+    compareAndSet: (key, value, revision) => {
+      if (values.get(key) !== revision) return false;
+      values.set(key, value);
+      return true;
+    },
+    delete: (key, revision) => (revision === undefined || values.get(key) === revision) && values.delete(key),
+    maxMessageBytes: 64 * 1024,
+  });
+}
+
+test("of an answer that is too large for the store, the largest results are left out", async () => {
+  const { server, failures, prompts } = worldOver(
+    smallStore(),
+    ...[callsTool("look"), callsTool("look"), callsTool("look"), callsTool("look")],
+    says("Twelve."),
+    says("Yes."),
+  );
+  const [large, small] = ["a".repeat(48 * 1024), "a".repeat(32 * 1024)];
+  const { memories, tab } = server({ tools: looking(large, small, `${large}a`, "12") });
+  const chat = tab();
+  await chat.sendMessage({ text: "How warm?" });
+  expect(await storedLines(memories)).toEqual([
+    "user: How warm?",
+    "assistant: [output-error] [output-available] [output-error] [output-available] Twelve.",
+  ]);
+  expect(await statusOf(memories)).toBe("done");
+  await chat.sendMessage({ text: "Sure?" });
+  const results = prompts[5]?.filter(({ role }) => role === "tool").map(told);
+  const left = "tool: (The result is too large to be kept.)";
+  expect(results).toEqual([left, `tool: (${small})`, left, "tool: (12)"]);
+  expect(failures).toEqual([]);
+});
+
+test("an answer whose text alone is too large for the store is told to the server", async () => {
+  const { server, failures } = worldOver(smallStore(), callsTool("look"), says("a".repeat(65 * 1024)));
+  const { tab } = server({ tools: looking("12") });
+  await tab().sendMessage({ text: "How warm?" });
+  expect(failures).toMatchObject([{ code: "MESSAGE_TOO_LARGE" }]);
+});
+
+test("the turn of an answer that cannot be read on is held until its run is over, and the server is told", async () => {
+  const { opened, open } = gate();
+  const chunks: UIMessageChunk[] = [
+    { type: "start", messageMetadata: { status: "streaming" } },
+    { type: "text-start", id: "1" },
+    { type: "text-delta", id: "1", delta: "One" },
+    { type: "text-delta", id: "2", delta: "Two" },
+  ];
+  const toUIMessageStream = (): ReadableStream<UIMessageChunk> =>
+    new ReadableStream({
+      async start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        await opened;
+        controller.close();
+      },
+    });
+  const { server, failures } = world();
+  const works: Promise<unknown>[] = [];
+  const { memories, tab } = server({
+    model: undefined,
+    agent: { stream: async () => ({ toUIMessageStream }) },
+    waitUntil: (work) => works.push(work),
+  });
+  await tab().sendMessage({ text: "Count." });
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(await memories.get("chat-1").running()).toBe(true);
+  open();
+  await Promise.all(works);
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One"]);
+  expect(await statusOf(memories)).toBe("failed");
+  expect(failures).toMatchObject([{ name: "AI_UIMessageStreamError" }]);
+});
