@@ -1,8 +1,9 @@
-import { type ChatMemoryStore, keyValueStore } from "@turnkeep/core";
+import { type ChatMemoryStore, entry, keyValueStore } from "@turnkeep/core";
 import { gate, until } from "@turnkeep/store-tests/gate";
 import { tool, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { line } from "./browser.ts";
 import { statusOf, stored, storedLines, world, worldOver } from "./chat-server.ts";
 import { callsTool, says, told } from "./models.ts";
 
@@ -76,6 +77,78 @@ test("an answer ends at a result that JSON cannot hold", async () => {
   await until(async () => (await statusOf(memories)) === "failed");
   expect(await storedLines(memories)).toEqual(["user: How warm?", "assistant: [output-error]"]);
   expect(failures).toMatchObject([{ name: "TypeError" }]);
+});
+
+test("a bigint in a result is text, and the chat goes on", async () => {
+  const { server, prompts } = world(callsTool("look"), says("Three."));
+  const { memories, tab, transport } = server({ tools: looking({ count: 3n }) });
+  await tab().sendMessage({ text: "How many?" });
+  // No model can be told it: the SDK, or the provider, refuses.
+  await until(async () => (await statusOf(memories)) === "failed");
+  const { messages } = await transport().history("chat-1");
+  expect(messages.map(outputsIn)).toEqual([[], [{ count: "3" }]]);
+  await tab(messages).sendMessage({ text: "And now?" });
+  expect(JSON.stringify(prompts.at(-1))).toContain('{"count":"3"}');
+  expect((await storedLines(memories)).at(-1)).toBe("assistant: Three.");
+});
+
+/** An answer as it may be stored by other ways than the handler's. */
+const counted = (id: string, status: string): UIMessage => ({
+  id,
+  role: "assistant",
+  metadata: { status, started: 5n },
+  parts: [
+    { type: "tool-count", toolCallId: id, state: "output-available", input: {}, output: { count: 3n } },
+    { type: "data-count", data: 3n },
+  ],
+});
+
+const count: UIMessage = { id: "q", role: "user", parts: [{ type: "text", text: "Count." }] };
+
+test("a bigint that is stored is text in a page, in a tree, in a version and for the model", async () => {
+  const { server, failures, prompts } = world(says("Three."));
+  const { memories, tab, transport } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  await memory.add(count, entry(counted("a1", "done"), { id: "a1" }));
+  await memory.rewind("a1");
+  await memory.add(counted("a2", "done"));
+  const output = [{ count: "3" }];
+  const page = await transport().history("chat-1");
+  expect(page.messages.map(outputsIn)).toEqual([[], output]);
+  expect(page.messages[1]?.metadata).toEqual({ status: "done", started: "5" });
+  const { messages } = await transport().tree("chat-1");
+  expect(messages.map(({ message }) => outputsIn(message))).toEqual([[], output, output]);
+  const restored = await transport().restoreVersion("chat-1", "a1");
+  expect(restored.messages.map(outputsIn)).toEqual([[], output]);
+  const chat = tab(restored.messages);
+  await chat.sendMessage({ text: "Sure?" });
+  expect(prompts[0]?.find(({ role }) => role === "tool")).toMatchObject({
+    content: [{ output: { type: "json", value: { count: "3" } } }],
+  });
+  expect(chat.messages.map(line).at(-1)).toBe("assistant: Three.");
+  expect(failures).toEqual([]);
+});
+
+test("a bigint that is stored is text in an answer that is resumed, while it is made and when it is over", async () => {
+  const { server, failures } = world();
+  const { memories, handler, tab } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  await memory.add(count, entry(counted("a", "streaming"), { id: "a" }));
+  const { opened, open } = gate();
+  const turn = memory.turn(() => opened);
+  const making = tab([count]);
+  const resumed = making.resumeStream();
+  await until(() => outputsIn(making.lastMessage).length > 0);
+  await memory.put("a", counted("a", "done"));
+  await resumed;
+  open();
+  await turn;
+  expect(making.lastMessage?.metadata).toEqual({ status: "done", started: "5" });
+  expect(outputsIn(making.lastMessage)).toEqual([{ count: "3" }]);
+  const url = "http://localhost/api/chat/chat-1/stream?shown=a";
+  const over = await handler(new Request(url, { headers: { user: "ann" } }));
+  expect(await over.text()).toContain('"output":{"count":"3"}');
+  expect(failures).toEqual([]);
 });
 
 /** A store that takes 64 KB of a message, as that of a database with a limit does. */

@@ -13,7 +13,7 @@ import {
 import { Keeper } from "./keeper.ts";
 import { answerMetadata, ended, isStreaming, metadataOf, type StreamPart, withStatus } from "./metadata.ts";
 import { newestOf } from "./places.ts";
-import { plainChunks } from "./plain.ts";
+import { plainChunks, sendable } from "./plain.ts";
 import type { Asked } from "./take.ts";
 
 /** What a run of the SDK is asked for. */
@@ -81,7 +81,8 @@ export async function answer(
       async ({ signal }) => {
         stopFollowing();
         await settle(memory);
-        const asked = await take();
+        const { messages, ...place } = await take();
+        const asked = { ...place, messages: messages.map(sendable) };
         const anchor = await memory.anchor(asked.questionId);
         const { shown, kept } = await stream(memory, asked, signal, answering);
         resolve(createUIMessageStreamResponse({ stream: shown }));

@@ -1,8 +1,9 @@
-import type { ChatMemory, HistoryMessage } from "@turnkeep/core";
+import type { ChatMemory } from "@turnkeep/core";
 import type { UIMessage, UIMessageChunk } from "ai";
 import { chunksBetween } from "./chunks.ts";
 import { type ChatMetadata, isStreaming, metadataOf, withStatus } from "./metadata.ts";
 import { newestOf, standingNow } from "./places.ts";
+import { sendable } from "./plain.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -19,10 +20,11 @@ export async function follow(
 ): Promise<ReadableStream<UIMessageChunk> | undefined> {
   const first = await newestOf(memory);
   if (first === undefined) return undefined;
-  if (isStreaming(first.message) && (await memory.running())) return following(memory, first);
+  if (isStreaming(first.message) && (await memory.running()))
+    return following(memory, first.id, sendable(first.message));
   const shown = shownId === undefined ? undefined : await standingNow(memory, shownId);
   if (shown?.role !== "assistant") return undefined;
-  return whole(isStreaming(shown) ? withStatus(shown, "interrupted") : shown);
+  return whole(sendable(isStreaming(shown) ? withStatus(shown, "interrupted") : shown));
 }
 
 function whole(message: UIMessage): ReadableStream<UIMessageChunk> {
@@ -40,10 +42,7 @@ function beginningOf({ id, metadata, parts }: UIMessage): UIMessageChunk[] {
   return [{ type: "start", messageId: id, messageMetadata: metadata }, ...chunksBetween([], parts)];
 }
 
-function following(
-  memory: Memory,
-  { id, message }: HistoryMessage<UIMessage>,
-): ReadableStream<UIMessageChunk> {
+function following(memory: Memory, id: string, message: UIMessage): ReadableStream<UIMessageChunk> {
   let shown = message;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLeft = false;
@@ -83,7 +82,7 @@ async function look(memory: Memory, id: string, shown: UIMessage): Promise<Seen>
   const isRunning = await memory.running();
   const stored = await standingNow(memory, id);
   if (stored === undefined) return { chunks: [], next: shown, end: { type: "abort" } };
-  const next = isRunning || !isStreaming(stored) ? stored : withStatus(stored, "interrupted");
+  const next = sendable(isRunning || !isStreaming(stored) ? stored : withStatus(stored, "interrupted"));
   const chunks = chunksBetween(shown.parts, next.parts);
   const isTold = JSON.stringify(shown.metadata) === JSON.stringify(next.metadata);
   if (!isTold) chunks.push({ type: "message-metadata", messageMetadata: next.metadata });

@@ -10,6 +10,7 @@ import type { UIMessage } from "ai";
 import { type AboutChat, aboutOf } from "./about.ts";
 import { ended, isStreaming } from "./metadata.ts";
 import { checkExists, placeOf, standing, standingNow } from "./places.ts";
+import { sendable } from "./plain.ts";
 import { Refusal } from "./refusal.ts";
 import { type MessageVersions, versionsIn } from "./versions.ts";
 
@@ -50,7 +51,7 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
   const oldest = messages.at(-1);
   if (oldest === undefined) await checkExists(memory);
   const versions = await versionsIn(memory, messages.reverse());
-  const shown = await Promise.all(messages.map((shown) => marked(memory, shown)));
+  const shown = await Promise.all(messages.map(async (shown) => sendable(await marked(memory, shown))));
   return {
     messages: shown,
     ...(hasMore && oldest && { before: oldest.seq }),

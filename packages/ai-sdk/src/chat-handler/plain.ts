@@ -46,8 +46,18 @@ function holding(data: unknown): UIMessage {
   return { id: "", role: "assistant", parts: [{ type: "data-value", data }] };
 }
 
+/** A stored message as a browser and a model can be sent it: where it holds a bigint, as JSON has it. */
+export function sendable(message: UIMessage): UIMessage {
+  try {
+    JSON.stringify(message);
+    return message;
+  } catch {
+    return asJson(message) as UIMessage;
+  }
+}
+
 /** A value as JSON holds it, a bigint as text, and `null` for nothing. Throws what `JSON.stringify` does. */
-export function asJson(value: unknown): unknown {
+function asJson(value: unknown): unknown {
   return JSON.parse(jsonText(value));
 }
 

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { ended, isStreaming } from "./metadata.ts";
 import { marked } from "./pages.ts";
 import { checkExists } from "./places.ts";
+import { sendable } from "./plain.ts";
 
 type Memory = ChatMemory<UIMessage>;
 
@@ -27,7 +28,7 @@ export async function tree(memory: Memory): Promise<ChatTree> {
       if (parent === undefined) continue;
       messages.push({
         parentId: leftOf(ids, parent),
-        message: { ...(await shownOf(memory, said)), id },
+        message: { ...sendable(await shownOf(memory, said)), id },
       });
       ids.set(seq, id);
       if (state !== "superseded") head = seq;
