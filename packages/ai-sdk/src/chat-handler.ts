@@ -120,7 +120,7 @@ const fields = {
  * | `POST /api/chat/:id/stop` | ends that answer, in whatever process |
  * | `POST /api/chat/:id/versions/:versionId` | switches to a version of a message: the page that is then there |
  * | `DELETE /api/chat/:id` | deletes the chat |
- * | `DELETE /api/chat/:id/messages/:messageId` | deletes a message |
+ * | `DELETE /api/chat/:id/messages/:messageId` | deletes a message that is no system message |
  *
  * What was said before is read from the memory alone; of a request only a user's message, or decisions on pending approvals,
  * is taken. One answer is made at a time in a chat, across processes. It is stored while it streams, and goes on when the

@@ -1,3 +1,5 @@
+import { entry } from "@turnkeep/core";
+import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import type { ChatPage } from "../src/index.ts";
 import { line } from "./browser.ts";
@@ -110,4 +112,30 @@ test("a history is read page by page", async () => {
   expect(oldest.messages.map(line)).toEqual(["user: 1?"]);
   expect(oldest.before).toBeUndefined();
   expect(await get("?limit=none")).toEqual({ error: "limit must be a positive integer." });
+});
+
+test("the application's prompts are its own: none is shown in front, and none can be deleted", async () => {
+  const { server, prompts, failures } = world(says("One."), says("Two."));
+  const { memories, tab, transport } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const system = (id: string, text: string): UIMessage => ({
+    id,
+    role: "system",
+    parts: [{ type: "text", text }],
+  });
+  await memory.instruct(system("s1", "Be brief."));
+  await memory.instruct(entry(system("s2", "Be polite."), { id: "prompt" }));
+  const chat = tab();
+  await chat.sendMessage({ text: "1?" });
+  await memory.add(entry(system("s3", "Ann is at home."), { id: "note" }));
+  const page = await transport().history("chat-1");
+  expect(page.messages.map(line)).toEqual(["user: 1?", "assistant: One.", "system: Ann is at home."]);
+  expect((await transport().tree("chat-1")).messages.map(({ message }) => line(message))).toEqual(
+    page.messages.map(line),
+  );
+  for (const id of ["s1", "s2", "prompt", "s3", "note"])
+    await expect(transport().deleteMessage("chat-1", id)).rejects.toMatchObject({ statusCode: 404 });
+  await chat.sendMessage({ text: "2?" });
+  expect(prompts[1]?.[0]).toMatchObject({ role: "system", content: "Be polite." });
+  expect(failures).toEqual([]);
 });

@@ -50,10 +50,11 @@ export async function page(memory: Memory, query: URLSearchParams): Promise<Chat
   });
   const oldest = messages.at(-1);
   if (oldest === undefined) await checkExists(memory);
-  const versions = await versionsIn(memory, messages.reverse());
-  const shown = await Promise.all(messages.map(async (shown) => sendable(await marked(memory, shown))));
+  // A prompt in front follows nothing: it is the application's.
+  const said = messages.reverse().filter(({ parent }) => parent !== undefined);
+  const versions = await versionsIn(memory, said);
   return {
-    messages: shown,
+    messages: await Promise.all(said.map(async (shown) => sendable(await marked(memory, shown)))),
     ...(hasMore && oldest && { before: oldest.seq }),
     ...(Object.keys(versions).length > 0 && { versions }),
   };
@@ -103,8 +104,10 @@ export async function removeChat(memory: Memory): Promise<void> {
 export async function removeMessage(memory: Memory, messageId: string): Promise<void> {
   await checkExists(memory);
   const place = await placeOf(memory, messageId);
-  const id = place?.id ?? (await memory.history({ ids: [messageId] })).messages[0]?.id;
-  if (id === undefined) throw new Refusal(404, "No such message.");
+  const said = place ?? (await memory.history({ ids: [messageId] })).messages[0];
+  // What the application says is not the user's to delete.
+  if (said === undefined || said.message.role === "system") throw new Refusal(404, "No such message.");
+  const { id } = said;
   if (place !== undefined && isStreaming(place.newest.message)) {
     const isItsQuestion = place.isLastQuestion && place.message.role === "user";
     if (isItsQuestion || id === place.newest.id) await memory.requestStop();
