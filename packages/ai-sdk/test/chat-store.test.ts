@@ -98,6 +98,35 @@ test("an answer that is made anew takes the other's place", async () => {
   expect(messages.map(({ message }) => message)).toEqual([said("a2", "2.")]);
 });
 
+test("a device that shows a call as it waited takes nothing of its result away", async () => {
+  const { loadChat, saveChat } = chatStore({ memories: memoriesOf(), owner: "ann" });
+  const call = { type: "tool-book", toolCallId: "c1", input: {} } as const;
+  const answered = (part: object, text?: string): UIMessage => ({
+    id: "a1",
+    role: "assistant",
+    parts: [
+      { ...call, ...part } as unknown as UIMessage["parts"][number],
+      ...(text ? [{ type: "text" as const, text }] : []),
+    ],
+  });
+  const waits = answered({ state: "approval-requested", approval: { id: "p" } });
+  const approval = { id: "p", approved: true };
+  for (const [chatId, over] of Object.entries({
+    done: answered({ state: "output-available", output: "yes", approval }, "Booked."),
+    failed: answered({ state: "output-error", errorText: "Sold out.", approval }),
+    denied: answered({ state: "output-denied", approval: { id: "p", approved: false } }, "As you like."),
+  })) {
+    await saveChat({ chatId, messages: [said("q1", "1?"), waits] });
+    await saveChat({ chatId, messages: [said("q1", "1?"), over] });
+    await saveChat({ chatId, messages: [said("q1", "1?"), waits, ...turns(2)] });
+    expect(await loadChat(chatId)).toEqual([said("q1", "1?"), over, ...turns(2)]);
+  }
+  // A result may be another one, as an application that shortens it makes it.
+  const shorter = answered({ state: "output-available", output: "y", approval }, "Booked.");
+  await saveChat({ chatId: "done", messages: [said("q1", "1?"), shorter] });
+  expect((await loadChat("done"))[1]).toEqual(shorter);
+});
+
 test("an edited question takes back what stands behind it, under the id that the browser keeps", async () => {
   const { loadChat, saveChat } = chatStore({ memories: memoriesOf(), owner: "ann" });
   await saveChat({ chatId: "c", messages: turns(1, 2, 3) });

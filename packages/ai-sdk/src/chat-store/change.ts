@@ -1,5 +1,5 @@
 import type { HistoryMessage, MessageFormat } from "@turnkeep/core";
-import type { UIMessage } from "ai";
+import { isToolUIPart, type UIMessage } from "ai";
 
 /** What a list of messages changes of a record. */
 export interface Change<M> {
@@ -13,7 +13,7 @@ export interface Change<M> {
 
 /**
  * The change from a record, oldest first, to a list of messages that may know less of it, such as that of another device.
- * A message that the list lacks was not taken back by that alone.
+ * A message that the list lacks was not taken back by that alone, and one whose calls have come further since stays.
  */
 export function changeTo<M extends UIMessage>(
   record: readonly HistoryMessage<M>[],
@@ -25,7 +25,8 @@ export function changeTo<M extends UIMessage>(
   const placeOf = ({ id }: M): number => places.get(id) ?? -1;
   const isChanged = (message: M): boolean => {
     const place = kept[placeOf(message)];
-    return place !== undefined && !format.equals(place.message, message);
+    if (place === undefined || format.equals(place.message, message)) return false;
+    return !isBehind(message, place.message);
   };
   const edited = messages.findIndex((message) => message.role === "user" && isChanged(message));
   const before = edited === -1 ? messages : messages.slice(0, edited);
@@ -45,6 +46,16 @@ export function changeTo<M extends UIMessage>(
       // The version before an edit keeps its id.
       .map((message) => ({ id: taken.has(message.id) ? crypto.randomUUID() : message.id, message })),
   };
+}
+
+/** Whether a message shows a call as it waited which has come to its end in the record. */
+function isBehind(message: UIMessage, kept: UIMessage): boolean {
+  const over = new Map(kept.parts.filter(isToolUIPart).map((part) => [part.toolCallId, isOver(part.state)]));
+  return message.parts.some((part) => isToolUIPart(part) && !isOver(part.state) && over.get(part.toolCallId));
+}
+
+function isOver(state: string): boolean {
+  return state.startsWith("output-");
 }
 
 /** Where the answer stands in whose place the first new message comes, unless something was said behind it. */
