@@ -118,3 +118,22 @@ test("the versions of what took the place of all, where something older had left
   expect(page.messages.map(({ id }) => id)).toEqual(["a1", "new"]);
   expect(page.versions?.new).toEqual({ ids: ["q1", "new"], shown: 1 });
 });
+
+test("a prompt that comes later is not in the way of an edit, and not taken back by another answer", async () => {
+  const { server, failures } = world(says("One."), says("Two."), says("Three."), says("Four."));
+  const { memories, tab, transport } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const instruct = (text: string) =>
+    memory.instruct({ id: text, role: "system", parts: [{ type: "text", text }] });
+  const chat = tab();
+  await chat.sendMessage({ text: "1?" });
+  await chat.sendMessage({ text: "2?" });
+  await instruct("Be brief.");
+  await chat.sendMessage({ text: "3?", messageId: chat.messages[0]?.id as string });
+  expect((await memory.messages()).map(line)).toEqual(["system: Be brief.", "user: 3?", "assistant: Three."]);
+  await instruct("Be polite.");
+  await transport().deleteMessage("chat-1", chat.lastMessage?.id as string);
+  await chat.regenerate();
+  expect((await memory.messages()).map(line)).toEqual(["system: Be polite.", "user: 3?", "assistant: Four."]);
+  expect([chat.error, failures]).toEqual([undefined, []]);
+});

@@ -29,8 +29,10 @@ export async function placeOf(reader: Reader, messageId: string): Promise<Place 
   let newest: HistoryMessage<UIMessage> | undefined;
   let behind: string | undefined;
   let isLastQuestion = true;
-  for await (const said of saidIn(reader, { order: "descending", states: standing })) {
-    const { id, message } = said;
+  for await (const said of saidIn(reader, { order: "descending", states: standing, branches: true })) {
+    const { id, message, parent } = said;
+    // A prompt in front follows nothing, and nothing follows it, whenever it came.
+    if (parent === undefined) continue;
     newest ??= said;
     if (message.id === messageId || id === messageId) return { id, message, behind, isLastQuestion, newest };
     if (message.role === "user") isLastQuestion = false;
