@@ -21,7 +21,14 @@ import { type Answering, answer, type Run, type Running } from "./chat-handler/a
 import { follow } from "./chat-handler/follow.ts";
 import { list, page, removeChat, removeMessage, stop } from "./chat-handler/pages.ts";
 import { anchorOf, checkExists } from "./chat-handler/places.ts";
-import { type ChatFiles, checkPost, type Posted, readChange, readPosted } from "./chat-handler/posted.ts";
+import {
+  type ChatFiles,
+  checkPost,
+  isNewChatId,
+  type Posted,
+  readChange,
+  readPosted,
+} from "./chat-handler/posted.ts";
 import { Refusal, responseTo } from "./chat-handler/refusal.ts";
 import { type Action, actionOf } from "./chat-handler/routes.ts";
 import { ask, checkQuestion, decide, decidedOf } from "./chat-handler/take.ts";
@@ -257,7 +264,7 @@ class Handler {
     }
     // The answer to what is asked differently, or again, is wanted no more. One that is over is nobody's to stop.
     if (await checkQuestion(memory, message, seen, parentId)) await memory.requestStop();
-    const mustExist = await anchorOf(memory);
+    const mustExist = isNewChatId(memory.id) ? await anchorOf(memory) : await memory.anchor();
     const take = () => ask(memory, message, seen, parentId);
     return answer(memory, request, { mustExist, take }, this.#answering);
   }

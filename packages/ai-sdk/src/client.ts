@@ -141,7 +141,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
       prepareReconnectToStreamRequest: ({ id, api }) => {
         const shown = this.#partial.get(id);
         const path = api + pathOf(id, "stream");
-        return shown === undefined ? {} : { api: `${path}?shown=${encodeURIComponent(shown)}` };
+        return { api: shown === undefined ? path : `${path}?shown=${encodeURIComponent(shown)}` };
       },
     });
     this.#options = options;
@@ -297,8 +297,10 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 }
 
-/** Below `api`, each name a segment. */
+/** Below `api`, each name a segment. No encoding keeps `fetch` from reading dots as a way up, to another route. */
 function pathOf(...names: readonly string[]): string {
+  const way = names.find((name) => /^\.{0,2}$/.test(name));
+  if (way !== undefined) throw new TypeError(`${JSON.stringify(way)} is no id of a chat or a message.`);
   return names.map((name) => `/${encodeURIComponent(name)}`).join("");
 }
 

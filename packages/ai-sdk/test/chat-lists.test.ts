@@ -1,8 +1,8 @@
-import { entry } from "@turnkeep/core";
+import { type Entry, entry } from "@turnkeep/core";
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import type { ChatPage } from "../src/index.ts";
-import { line } from "./browser.ts";
+import { Chat, line } from "./browser.ts";
 import { approvalIn, booking, storedLines, world } from "./chat-server.ts";
 import { callsTool, says } from "./models.ts";
 
@@ -37,6 +37,43 @@ test("chats are listed, paged and deleted, of who asks alone", async () => {
   ]);
   await ann.deleteChat("chat-1");
   expect(await ann.list()).toEqual({ chats: [] });
+  expect(failures).toEqual([]);
+});
+
+test("a chat and its messages have whatever ids an application gave them, and every route takes them", async () => {
+  const id = "user-1/chat 1?#%2f";
+  const { server, failures } = world(says("Two."), says("2."), says("One."));
+  const { memories, transport } = server();
+  const said = (id: string, role: "assistant" | "user", text: string): Entry<UIMessage> =>
+    entry<UIMessage>({ id, role, parts: [{ type: "text", text }] }, { id });
+  await memories
+    .get(id, { owner: "ann" })
+    .add(said("msg:17/q", "user", "1?"), said("a/17", "assistant", "1."));
+  const ann = transport();
+  const [listed] = (await ann.list()).chats;
+  expect(listed?.id).toBe(id);
+  const chat = new Chat({ id, transport: ann, messages: (await ann.history(id)).messages });
+  await chat.resumeStream();
+  await chat.sendMessage({ text: "2?" });
+  await ann.deleteMessage(id, "a/17");
+  await chat.regenerate();
+  const { versions } = await ann.history(id);
+  expect(Object.values(versions ?? {})).toHaveLength(1);
+  await chat.sendMessage({ text: "One?", messageId: "msg:17/q" });
+  expect(chat.error).toBeUndefined();
+  expect(chat.messages.map(line)).toEqual(["user: One?", "assistant: One."]);
+  expect((await ann.history(id)).messages.map(line)).toEqual(["user: One?", "assistant: One."]);
+  const { messages: back } = await ann.restoreVersion(id, "msg:17/q");
+  expect(back.map(line)[0]).toBe("user: 1?");
+  expect(await ann.updateChat(id, { title: "Old" })).toEqual({ id, title: "Old" });
+  expect((await ann.tree(id)).messages.length).toBeGreaterThan(2);
+  await ann.stop(id);
+  await ann.deleteChat(id);
+  await expect(ann.chat(id)).rejects.toThrow("No such chat.");
+  // What an application names so is its own to begin.
+  await chat.sendMessage({ text: "Again" });
+  expect(chat.error?.message).toBe("No such chat.");
+  for (const way of ["", ".", ".."]) await expect(ann.deleteChat(way)).rejects.toThrow("is no id");
   expect(failures).toEqual([]);
 });
 

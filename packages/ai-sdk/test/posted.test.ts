@@ -25,8 +25,12 @@ test.each<[string, object]>([
   ["data", { message: { ...ok, parts: [...ok.parts, { type: "data-system", data: {} }] } }],
   ["a text that is none", { message: { ...ok, parts: [{ type: "text", text: { toString: 1 } }] } }],
   ["an id that is none", { message: { ...ok, id: { $ne: "" } } }],
-  ["a long id", { message: { ...ok, id: "q".repeat(65) } }],
-  ["another id of the chat", { id: "../chat-2", message: ok }],
+  ["a long id", { message: { ...ok, id: "q".repeat(257) } }],
+  ["an id that is half a character", { message: { ...ok, id: "\ud800" } }],
+  ["a parent that no memory can hold", { message: ok, parentId: "q\0" }],
+  ["a parent without an id", { message: ok, parentId: "" }],
+  ["a way up for a chat", { id: "..", message: ok }],
+  ["a chat's id that is too long", { id: "é".repeat(257), message: ok }],
   ["no message", {}],
   ["a list of messages", { messages: [ok] }],
 ])("%s is 400, and leaves nothing behind", async (_, posted) => {
@@ -129,7 +133,9 @@ test.each<[string, string, string, RequestInit, number]>([
   ["another page", "GET", "/chat-1/settings", {}, 404],
   ["a path below", "GET", "/chat-1/stop/now", {}, 404],
   ["a page beside", "GET", "s", {}, 404],
-  ["an id that is none", "GET", "/..%2fchat-1", {}, 404],
+  ["an id that is not there", "GET", "/..%2fchat-1", {}, 404],
+  ["an id that is none", "GET", "/%00", {}, 404],
+  ["an address that says nothing", "GET", "/%ff", {}, 404],
 ])("%s is refused", async (_, method, path, init, status) => {
   const { url, failures } = await chat().process();
   const response = await fetch(url + path, {

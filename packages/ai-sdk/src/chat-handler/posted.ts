@@ -42,8 +42,28 @@ const maxParts = 20;
 const maxDecisions = 100;
 const mostTitle = 200;
 
-export function isId(value: unknown): value is string {
-  return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
+/** Whether a memory can have the id. `.` and `..` are none: in an address they lead elsewhere. */
+export function isChatId(value: unknown): value is string {
+  return isIdWithin(value, 512) && !/^\.{1,2}$/.test(value);
+}
+
+/** Whether a browser may begin a chat under the id. Any other is the application's to begin, such as `user-1/chat-1`. */
+export function isNewChatId(id: string): boolean {
+  return /^[\w-]{1,64}$/.test(id);
+}
+
+/** Whether a message of a memory can have the id. */
+export function isMessageId(value: unknown): value is string {
+  return isIdWithin(value, 256);
+}
+
+/** As core takes ids: well-formed Unicode without U+0000. `most`: UTF-8 bytes. */
+function isIdWithin(value: unknown, most: number): value is string {
+  return (
+    typeof value === "string" &&
+    /^[^\0\p{Surrogate}]+$/u.test(value) &&
+    new TextEncoder().encode(value).byteLength <= most
+  );
 }
 
 /** A form of another site can post texts alone, with the user's cookies. Errors: a `Refusal` for what it can post. */
@@ -59,8 +79,8 @@ export async function readPosted(request: Request, files: ChatFiles | undefined)
   const body = jsonIn(await textOf(request, limit));
   if (!isObject(body)) throw notTaken();
   const { id, message, seen, parentId } = body;
-  if (!isId(id) || !(seen === undefined || isId(seen))) throw notTaken();
-  if (!(parentId === undefined || parentId === null || isId(parentId))) throw notTaken();
+  if (!isChatId(id) || !(seen === undefined || isMessageId(seen))) throw notTaken();
+  if (!(parentId === undefined || parentId === null || isMessageId(parentId))) throw notTaken();
   return { id, message: await messageIn(message, files), seen, parentId };
 }
 
@@ -84,7 +104,7 @@ export async function readChange(request: Request): Promise<ChatChange> {
 
 /** Members that are not named here are left out; other parts and roles are refused. */
 async function messageIn(message: unknown, files: ChatFiles | undefined): Promise<Question | Decisions> {
-  if (!isObject(message) || !isId(message.id) || !Array.isArray(message.parts)) throw notTaken();
+  if (!isObject(message) || !isMessageId(message.id) || !Array.isArray(message.parts)) throw notTaken();
   const { id, role, parts } = message;
   if (role === "assistant") return { id, role, decisions: listOf(parts, maxDecisions, decisionIn) };
   if (role !== "user") throw notTaken();

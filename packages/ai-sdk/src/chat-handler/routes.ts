@@ -1,4 +1,4 @@
-import { isId } from "./posted.ts";
+import { isChatId, isMessageId } from "./posted.ts";
 import { noSuchChat, Refusal } from "./refusal.ts";
 
 /** What a request asks for. */
@@ -16,12 +16,15 @@ const noSuchPage = new Refusal(404, "No such page.");
 export function actionOf({ method, url }: Request, path: string): Action {
   const { pathname, searchParams: query } = new URL(url);
   if (pathname !== path && !pathname.startsWith(`${path}/`)) throw noSuchPage;
-  const [id, what, messageId, ...more] = pathname.slice(path.length + 1).split("/");
+  const [id, what, messageId, ...more] = pathname
+    .slice(path.length + 1)
+    .split("/")
+    .map(decoded);
   if (more.length > 0 || (messageId !== undefined && what !== "messages" && what !== "versions"))
     throw noSuchPage;
   if (id === "" || id === undefined)
     return byMethod(method, { POST: { name: "post" }, GET: { name: "list", query } });
-  if (!isId(id)) throw noSuchChat;
+  if (!isChatId(id)) throw noSuchChat;
   switch (what) {
     case undefined:
       return byMethod(method, { GET: { name: "page", id, query }, DELETE: { name: "remove-chat", id } });
@@ -34,18 +37,28 @@ export function actionOf({ method, url }: Request, path: string): Action {
     case "stop":
       return byMethod(method, { POST: { name: "stop", id } });
     case "messages":
-      if (isId(messageId)) return byMethod(method, { DELETE: { name: "remove-message", id, messageId } });
+      if (isMessageId(messageId))
+        return byMethod(method, { DELETE: { name: "remove-message", id, messageId } });
       break;
     case "versions":
-      if (isId(messageId)) return byMethod(method, { POST: { name: "restore", id, messageId } });
+      if (isMessageId(messageId)) return byMethod(method, { POST: { name: "restore", id, messageId } });
   }
   throw noSuchPage;
+}
+
+/** Each segment by itself, so that an id may hold a slash. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw noSuchPage;
+  }
 }
 
 /** No answer has another id. */
 function shownIn(query: URLSearchParams): string | undefined {
   const shown = query.get("shown");
-  return isId(shown) ? shown : undefined;
+  return isMessageId(shown) ? shown : undefined;
 }
 
 function byMethod(method: string, actions: Readonly<Record<string, Action>>): Action {
