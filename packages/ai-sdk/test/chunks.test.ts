@@ -1,4 +1,4 @@
-import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import { asSchema, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai";
 import { expect, test } from "vitest";
 import { chunksBetween } from "../src/chat-handler/chunks.ts";
 
@@ -76,3 +76,30 @@ test("a call that is refused ends so", async () => {
   const denied = [{ ...call, state: "output-denied", approval }] as unknown as Parts;
   expect(await replayed([denied])).toEqual(denied);
 });
+
+const response = { type: "tool-approval-response", approvalId: "ap-1", approved: true };
+const known = await asSchema(uiMessageChunkSchema).validate?.(response);
+
+test.each([
+  ["approval-responded", { approved: true }, {}],
+  ["approval-responded", { approved: false, reason: "Too dear." }, {}],
+  ["output-available", { approved: true, reason: "Go." }, { output: "seen" }],
+  ["output-denied", { approved: false }, {}],
+])(
+  "what was decided on a call (%s, %o) is said in a major that can say it",
+  async (state, decision, result) => {
+    const asked = known?.success ? { ...approval, requestReason: "Costs 9." } : approval;
+    const waiting = [{ ...call, state: "approval-requested", approval: asked }] as unknown as Parts;
+    const decided = { ...call, state, approval: { ...asked, ...decision }, ...result };
+    const inMajor6 = {
+      ...decided,
+      state: state === "approval-responded" ? "approval-requested" : state,
+      approval: asked,
+    };
+    const expected = [known?.success ? decided : inMajor6];
+    expect(await replayed([[decided] as unknown as Parts])).toEqual(expected);
+    expect(await replayed([waiting, [decided] as unknown as Parts])).toEqual(expected);
+    for (const chunk of chunksBetween([], [decided] as unknown as Parts))
+      expect(await asSchema(uiMessageChunkSchema).validate?.(chunk)).toMatchObject({ success: true });
+  },
+);

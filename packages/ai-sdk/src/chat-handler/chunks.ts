@@ -1,8 +1,22 @@
+import * as ai from "ai";
 import { isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 
 type Part = UIMessage["parts"][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
 type TextPart = Extract<Part, { type: "text" | "reasoning" }>;
+
+/** Major 6 has no chunk that says what was decided, and refuses a stream with one that it does not know. */
+const hasResponseChunk = "isStepCount" in ai;
+
+interface Approval {
+  readonly id: string;
+  readonly approved?: boolean;
+  /** Of the decision. */
+  readonly reason?: string;
+  /** Of the request, in major 7. */
+  readonly requestReason?: string;
+  readonly descriptor?: unknown;
+}
 
 /** The chunks of the SDK's stream by which one state of an answer becomes a later one. */
 export function chunksBetween(before: readonly Part[], after: readonly Part[]): UIMessageChunk[] {
@@ -37,10 +51,13 @@ function textChunks(
 
 function toolChunks(part: ToolPart, old: ToolPart | undefined): object[] {
   const isOpen = old === undefined || old.state === "input-streaming";
-  const isNewApproval = part.approval !== undefined && old?.approval === undefined;
+  const approval = part.approval as Approval | undefined;
+  const isNewApproval = approval !== undefined && old?.approval === undefined;
+  const isNewDecision = approval?.approved !== undefined && old?.approval?.approved === undefined;
   return [
     ...(isOpen ? inputChunks(part, old) : []),
-    ...(isNewApproval ? [approvalChunk(part)] : []),
+    ...(isNewApproval ? [requestChunk(part.toolCallId, approval)] : []),
+    ...(isNewDecision && hasResponseChunk ? [responseChunk(approval)] : []),
     ...outputChunks(part, old),
   ];
 }
@@ -62,9 +79,18 @@ function inputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
   return old === undefined ? [{ type: "tool-input-start", ...call }] : [];
 }
 
-function approvalChunk({ toolCallId, approval }: ToolPart): object {
-  const { id: approvalId, approved: _, ...rest } = approval as { id: string; approved?: boolean };
-  return { type: "tool-approval-request", approvalId, toolCallId, ...rest };
+function requestChunk(toolCallId: string, approval: Approval): object {
+  const { id, approved: _, reason: __, requestReason, descriptor, ...rest } = approval;
+  const asked = {
+    ...(requestReason !== undefined && { reason: requestReason }),
+    ...(descriptor !== undefined && { approvalDescriptor: descriptor }),
+  };
+  return { type: "tool-approval-request", approvalId: id, toolCallId, ...rest, ...asked };
+}
+
+function responseChunk({ id, approved, reason }: Approval): object {
+  const said = reason === undefined ? {} : { reason };
+  return { type: "tool-approval-response", approvalId: id, approved, ...said };
 }
 
 function outputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
