@@ -250,6 +250,24 @@ test("a memory with a lost record is read however often others append to it mean
   expect(seen.filter(({ payload }) => payload === "")).toEqual([unreadableMessage(2, "m2")]);
 });
 
+test("a message that another replaces whenever it is read is not taken for lost", async () => {
+  const { memoryId, version } = await withLost();
+  let last = version;
+  let edits = 0;
+  const racing = wrapped(client, async ({ operation }, send) => {
+    const answer = await send();
+    if (operation !== "GetItem" || edits === 10) return answer;
+    const [, row] = inRows(1, 2);
+    const next = update(last, 6, { replace: [{ ...row, payload: `"${++edits}"` } as StoredMessage] });
+    await one.updateMessages(memoryId, next);
+    last = next.version;
+    return answer;
+  });
+  const read = await dynamoStore({ client: racing, tableName }).getMessages(memoryId);
+  expect(edits).toBe(10);
+  expect(read.messages.map(({ payload }) => payload)[1]).toBe('"10"');
+});
+
 test("close() waits for a read that is between two of its tries", async () => {
   const { memoryId } = await withLost("m2");
   const store = open();
