@@ -62,6 +62,38 @@ test("a title that somebody gives meanwhile stays, and so does data of another s
   expect(failures).toEqual([]);
 });
 
+test.each([
+  ["a list", ["x"]],
+  ["a text", "x"],
+  ["a number", 0],
+] as const)("where %s is what the application says of a chat, no title is asked for", async (_what, data) => {
+  const { server, failures } = world(says("Yes."), says("Yes."));
+  const works: Promise<unknown>[] = [];
+  const title = vi.fn(() => "Ours");
+  const { memories, tab } = server({ title, waitUntil: (work) => works.push(work) });
+  await memories.get("chat-1", { owner: "ann" }).update(data);
+  const chat = tab();
+  for (const text of ["1?", "2?"]) await chat.sendMessage({ text });
+  await Promise.all(works);
+  expect(title).not.toHaveBeenCalled();
+  expect(await memories.get("chat-1").data()).toEqual(data);
+  expect(failures).toEqual([]);
+});
+
+test("null says nothing of a chat: a title is kept in its place, the application's or the user's", async () => {
+  const { server, failures } = world(says("Yes."));
+  const works: Promise<unknown>[] = [];
+  const { memories, tab, transport } = server({ title: () => "Ours", waitUntil: (work) => works.push(work) });
+  const memory = memories.get("chat-1", { owner: "ann" });
+  await memory.update(null);
+  await tab().sendMessage({ text: "Hello" });
+  await Promise.all(works);
+  expect(await memory.data()).toEqual({ title: "Ours" });
+  await memory.update(null);
+  expect(await transport().updateChat("chat-1", { title: "Mine" })).toEqual({ id: "chat-1", title: "Mine" });
+  expect(failures).toEqual([]);
+});
+
 test.each(["deleted", "begun anew", "begun anew by somebody else"])(
   "a chat that is %s while its title is made gets none, and nobody is told of a fault",
   async (how) => {

@@ -37,7 +37,7 @@ export function aboutOf(id: string, data: JsonValue | undefined): AboutChat {
 
 /** What else the application says of the chat stays. Errors: `NOT_FOUND`. */
 export async function updateChat(memory: Memory, change: ChatChange): Promise<AboutChat> {
-  await memory.update((before = {}) => withChange(before, change), { mustExist: true });
+  await memory.update((before) => withChange(before ?? {}, change), { mustExist: true });
   return about(memory);
 }
 

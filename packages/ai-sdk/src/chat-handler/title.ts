@@ -20,13 +20,13 @@ export async function giveTitle(
   titleOf: () => string | Promise<string>,
 ): Promise<void> {
   const isWanted = await unlessGone(async () => {
-    if (titleIn(await memory.data()) !== undefined) return false;
+    if (!isUntitled((await memory.data()) ?? null)) return false;
     return equalContent(await memory.anchor(mustExist.messageId), mustExist);
   });
   if (isWanted !== true) return;
   const title = [...(await titleOf())].slice(0, mostCharacters).join("");
   if (title.trim() === "") return;
-  await unlessGone(() => memory.update((before) => withTitle(before, title), { mustExist }));
+  await unlessGone(() => memory.update((before = null) => withTitle(before, title), { mustExist }));
 }
 
 async function unlessGone<T>(act: () => Promise<T>): Promise<T | undefined> {
@@ -38,9 +38,11 @@ async function unlessGone<T>(act: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-function withTitle(before: JsonValue = {}, title: string): JsonValue {
-  // Data of another shape is the application's own, and so is a title that somebody has given meanwhile.
-  return isObject(before) && titleIn(before) === undefined
-    ? { ...(before as Record<string, JsonValue>), title }
-    : before;
+/** Data of another shape is the application's own, and so is a title that somebody has given. `null` says nothing. */
+function isUntitled(data: JsonValue): boolean {
+  return data === null || (isObject(data) && titleIn(data) === undefined);
+}
+
+function withTitle(before: JsonValue, title: string): JsonValue {
+  return isUntitled(before) ? { ...(before as Record<string, JsonValue> | null), title } : before;
 }
