@@ -176,3 +176,18 @@ test("the application's prompts are its own: none is shown in front, and none ca
   expect(prompts[1]?.[0]).toMatchObject({ role: "system", content: "Be polite." });
   expect(failures).toEqual([]);
 });
+
+test("a question that more messages than the window has room for must go with is refused in no wrong unit", async () => {
+  const { server, failures } = world();
+  const { memories, tab } = server({ window: { maxMessages: 1, overflow: "throw" } });
+  await memories
+    .get("chat-1", { owner: "ann" })
+    .instruct({ id: "s", role: "system", parts: [{ type: "text", text: "Be brief." }] });
+  const chat = tab();
+  await chat.sendMessage({ text: "1?" });
+  expect(chat.error).toMatchObject({
+    statusCode: 413,
+    message: "The message is too long by 1: 1 is the limit.",
+  });
+  expect(failures).toEqual([]);
+});

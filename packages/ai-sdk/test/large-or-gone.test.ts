@@ -23,7 +23,7 @@ test("a paste longer than the window is 413 with figures, and leaves nothing beh
   const { memory, process } = chat();
   const tab = await process();
   const { status, text } = await tab.say("q-1", "a".repeat(1200));
-  expect([status, text]).toEqual([413, "The message is too long by 200 tokens: 1000 is the limit."]);
+  expect([status, text]).toEqual([413, "The message is too long by 200: 1000 is the limit."]);
   expect((await memory.history()).messages).toEqual([]);
   expect((await tab.memories.list()).memories.map(({ memoryId }) => memoryId)).not.toContain(memory.id);
   expect(tab.prompts).toEqual([]);

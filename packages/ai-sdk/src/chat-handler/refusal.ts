@@ -43,11 +43,12 @@ function refusalOf(error: unknown): Refusal | undefined {
     error.code === "MEMORY_FULL"
   ) {
     const { needed = 0, limit = 0 } = error.details;
-    return new Refusal(413, tooLong(needed, limit, error.code === "WINDOW_OVERFLOW" ? "tokens" : "bytes"));
+    // A window's limit may be one of tokens or messages, a provider's one of images.
+    return new Refusal(413, tooLong(needed, limit, error.code === "WINDOW_OVERFLOW" ? undefined : "bytes"));
   }
   return refusals[error.code];
 }
 
-export function tooLong(needed: number, limit: number, unit: string): string {
-  return `The message is too long by ${needed - limit} ${unit}: ${limit} is the limit.`;
+export function tooLong(needed: number, limit: number, unit: string | undefined): string {
+  return `The message is too long by ${[needed - limit, unit].filter(Boolean).join(" ")}: ${limit} is the limit.`;
 }
