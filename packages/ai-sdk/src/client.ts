@@ -226,7 +226,12 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async deleteMessage(chatId: string, messageId: string): Promise<void> {
+    const isSeen = this.#seen.get(chatId) === messageId;
+    const page = isSeen ? ((await this.#call("GET", pathOf(chatId))) as MessagePage<M>) : undefined;
     await this.#call("DELETE", pathOf(chatId, "messages", messageId));
+    // What another tab has said behind it is not seen by that.
+    const [before, newest] = page?.messages.slice(-2) ?? [];
+    if (before !== undefined && newest?.id === messageId) this.#seen.set(chatId, before.id);
   }
 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */

@@ -2,6 +2,7 @@ import { gate, until } from "@turnkeep/store-tests/gate";
 import type { UIMessage } from "ai";
 import { expect, test, vi } from "vitest";
 import type { TurnkeepChatTransport } from "../src/client.ts";
+import { Chat } from "./browser.ts";
 import { approvalIn, booking, settled, slowly, statusOf, storedLines, world } from "./chat-server.ts";
 import { callsTool, says } from "./models.ts";
 
@@ -45,6 +46,26 @@ test.each<[string, (transport: TurnkeepChatTransport<UIMessage>, ids: string[]) 
   );
   expect(failures).toEqual([]);
 });
+
+test.each([false, true])(
+  "a tab that has deleted its newest message can edit an older one, unless another has gone on: %s",
+  async (hasGoneOn) => {
+    const { server, failures } = world(says("One."), says("Two."), says("Three."));
+    const { memories, tab, transport } = server();
+    const other = tab();
+    for (const text of ["1?", "2?"]) await other.sendMessage({ text });
+    const own = transport();
+    const { messages } = await own.history("chat-1");
+    const chat = new Chat({ id: "chat-1", messages, transport: own });
+    if (hasGoneOn) await other.sendMessage({ text: "3?" });
+    await own.deleteMessage("chat-1", messages[3]?.id as string);
+    await chat.sendMessage({ text: "One?", messageId: messages[0]?.id as string });
+    expect(chat.error).toEqual(hasGoneOn ? expect.objectContaining({ statusCode: 409 }) : undefined);
+    const gone = ["user: 1?", "assistant: One.", "user: 2?", "user: 3?", "assistant: Three."];
+    expect(await storedLines(memories)).toEqual(hasGoneOn ? gone : ["user: One?", "assistant: Three."]);
+    expect(failures).toEqual([]);
+  },
+);
 
 test.each(["deleted", "deleted and begun anew"])(
   "a question that waits for its turn in a chat that is %s meanwhile is 404, and is not in what is there then",
