@@ -9,7 +9,7 @@ const chats = new Map<string, Chat<ChatMessage>>();
 export function chatOf(id: string): Chat<ChatMessage> {
   const known = chats.get(id);
   if (known !== undefined) return known;
-  const chat = new Chat<ChatMessage>({ id, transport, sendAutomaticallyWhen: isDecided });
+  const chat = new Chat<ChatMessage>({ id, transport });
   chats.set(id, chat);
   return chat;
 }
@@ -21,6 +21,15 @@ export function isBusy({ status }: Pick<Chat<ChatMessage>, "status">): boolean {
 /** What a message says, as it was written. */
 export function textOf({ parts }: ChatMessage): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
+/**
+ * Notes what the user says of a call, and sends it once each call that waits has its decision. What was decided elsewhere
+ * the server has: `sendAutomaticallyWhen` would send that too, where an answer that is followed ends.
+ */
+export async function decide(chat: Chat<ChatMessage>, id: string, approved: boolean): Promise<void> {
+  await chat.addToolApprovalResponse({ id, approved });
+  if (!isBusy(chat) && isDecided(chat)) await chat.sendMessage();
 }
 
 /** Shows what the server has, and follows an answer that is being made; nothing while this tab has one made. */

@@ -1,5 +1,5 @@
 import type { Chat } from "@ai-sdk/react";
-import { isBusy } from "./chats.ts";
+import { decide, isBusy } from "./chats.ts";
 import { Composer } from "./composer.tsx";
 import { ContextPanel } from "./context-panel.tsx";
 import { Message } from "./message.tsx";
@@ -34,7 +34,7 @@ export function Conversation({ chat, onChange }: Props) {
                 isBusy={busy}
                 onEdit={(text) => conversation.ask(text, message.id)}
                 onRegenerate={() => void chat.regenerate({ messageId: message.id })}
-                onDecide={(id, approved) => void chat.addToolApprovalResponse({ id, approved })}
+                onDecide={(id, approved) => void decide(chat, id, approved)}
                 onVersion={(id) => void conversation.showVersion(id)}
               />
             ))}
