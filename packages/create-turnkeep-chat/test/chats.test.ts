@@ -5,7 +5,7 @@ import { tool, type UIMessage } from "ai";
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
-import { chatOf, decide, load } from "../template/src/chats.ts";
+import { chatOf, decide, load, loadEarlier, withRefused } from "../template/src/chats.ts";
 
 /** A server over a store in memory, for the page's relative addresses, and what the page posts. */
 function served(id: string) {
@@ -65,4 +65,24 @@ test("what is decided here is sent, also of an answer that was cut off", async (
   await decide(chat, "1", true);
   expect(posts).toEqual(["/api/chat"]);
   expect(chat.lastMessage?.parts.at(-1)).toMatchObject({ type: "text", text: "Booked." });
+});
+
+test("earlier messages come once, however often they are asked for at once", async () => {
+  const { memory } = served("chat-3");
+  const said = Array.from({ length: 60 }, (_, index) => ({ ...question, id: `q-${index}` }));
+  await memory.add(...said);
+  const chat = chatOf("chat-3");
+  const page = await load(chat);
+  const before = page?.before as number;
+  const shown = await Promise.all([loadEarlier(chat, before), loadEarlier(chat, before)]);
+  expect(shown.filter((page) => page !== undefined)).toHaveLength(1);
+  expect(chat.messages.map(({ id }) => id)).toEqual(said.map(({ id }) => id));
+});
+
+test.each([
+  ["", "Refused"],
+  ["And this", "Refused\nAnd this"],
+  ["Refused\nAnd this", "Refused\nAnd this"],
+])("a question that was refused and what is written meanwhile both stay (%j)", (draft, joined) => {
+  expect(withRefused(draft, "Refused")).toBe(joined);
 });

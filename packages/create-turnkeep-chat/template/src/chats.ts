@@ -45,3 +45,21 @@ export async function load(chat: Chat<ChatMessage>): Promise<MessagePage<ChatMes
   if (page.messages.at(-1)?.metadata?.status === "streaming") void chat.resumeStream();
   return page;
 }
+
+/** Puts the page before in front. Nothing if other messages are shown by then, as after a second click. */
+export async function loadEarlier(
+  chat: Chat<ChatMessage>,
+  before: number,
+): Promise<MessagePage<ChatMessage> | undefined> {
+  const first = chat.messages[0]?.id;
+  const page = await transport.history(chat.id, { before });
+  if (chat.messages[0]?.id !== first) return undefined;
+  chat.messages = [...page.messages, ...chat.messages];
+  return page;
+}
+
+/** A text that was refused, in front of what is written meanwhile. */
+export function withRefused(draft: string, text: string): string {
+  if (`${draft}\n`.startsWith(`${text}\n`)) return draft;
+  return draft.trim() === "" ? text : `${text}\n${draft}`;
+}

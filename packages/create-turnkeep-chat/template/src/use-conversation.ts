@@ -1,19 +1,33 @@
 import { type Chat, useChat } from "@ai-sdk/react";
 import type { MessagePage } from "@turnkeep/ai-sdk/client";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { load, textOf } from "./chats.ts";
+import { load, loadEarlier, textOf, withRefused } from "./chats.ts";
 import { onOtherTabs, tellTabs } from "./tabs.ts";
 import { type ChatMessage, transport } from "./transport.ts";
+
+type Page = Omit<MessagePage<ChatMessage>, "messages">;
+
+/** What belongs to the messages of a chat, which stay when another chat is looked at. */
+const pages = new WeakMap<Chat<ChatMessage>, Page>();
 
 /** A chat as its page shows it, and what can be done with it. `onChange` is told whenever an answer begins or ends. */
 export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
   const { messages, status, error } = useChat({ chat });
   const [draft, setDraft] = useState("");
-  const [{ before, versions = {} }, setPage] = useState<Omit<MessagePage<ChatMessage>, "messages">>({});
+  const [{ before, versions = {} }, showPage] = useState<Page>(() => pages.get(chat) ?? {});
   const [loadError, setLoadError] = useState<Error>();
   const isBegun = location.hash.slice(1) === chat.id;
   /** What this tab begins itself, the server does not have at once. */
   const [isThere] = useState(isBegun);
+
+  const setPage = useCallback(
+    ({ before, versions }: Page) => {
+      const page = { ...(before !== undefined && { before }), ...(versions && { versions }) };
+      pages.set(chat, page);
+      showPage(page);
+    },
+    [chat],
+  );
 
   const reload = useCallback(async () => {
     try {
@@ -23,14 +37,14 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
     } catch (error) {
       setLoadError(error as Error);
     }
-  }, [chat]);
+  }, [chat, setPage]);
 
   /** A question that was refused is not on the server: it goes back to where it was written. */
   const recover = useCallback(async () => {
     const asked = chat.lastMessage;
     await reload();
     if (asked?.role === "user" && !chat.messages.some((message) => isSame(message, asked)))
-      setDraft(textOf(asked));
+      setDraft((draft) => withRefused(draft, textOf(asked)));
   }, [chat, reload]);
 
   useEffect(() => {
@@ -62,14 +76,15 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
         if (chat.status !== "ready") return;
         // Somebody has gone on meanwhile, or the question was stopped before it was stored.
         if (page.messages.at(-1)?.id !== chat.lastMessage?.id) return void recover();
-        setPage((shown) => ({ ...shown, versions: { ...shown.versions, ...page.versions } }));
+        const shown = pages.get(chat);
+        setPage({ ...shown, versions: { ...shown?.versions, ...page.versions } });
       },
       () => undefined,
     );
     // The title of a chat is made when its first answer is stored.
     const later = setTimeout(onChange, 1_000);
     return () => clearTimeout(later);
-  }, [chat, status, onChange, recover]);
+  }, [chat, status, onChange, recover, setPage]);
 
   return {
     messages,
@@ -96,9 +111,13 @@ export function useConversation(chat: Chat<ChatMessage>, onChange: () => void) {
       }
     },
     async showEarlier() {
-      const page = await transport.history(chat.id, { before: before as number });
-      chat.messages = [...page.messages, ...chat.messages];
-      setPage({ before: page.before, versions: { ...page.versions, ...versions } });
+      try {
+        const page = await loadEarlier(chat, before as number);
+        if (page !== undefined)
+          setPage({ ...page, versions: { ...page.versions, ...pages.get(chat)?.versions } });
+      } catch (error) {
+        setLoadError(error as Error);
+      }
     },
     loadAgain() {
       chat.clearError();
