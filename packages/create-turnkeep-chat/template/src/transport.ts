@@ -1,8 +1,8 @@
 import type { ChatMessage } from "@turnkeep/ai-sdk";
-import { chatTransport } from "@turnkeep/ai-sdk/client";
+import { chatTransport, type TurnkeepChatTransport } from "@turnkeep/ai-sdk/client";
 import { APICallError } from "ai";
 
-export const transport = chatTransport<ChatMessage>();
+export const transport: TurnkeepChatTransport<ChatMessage> = chatTransport();
 
 /** What the server answered where it refused a request. */
 export function statusOf(error: unknown): number | undefined {
