@@ -1,4 +1,5 @@
 import { isObject } from "@turnkeep/core/format-kit";
+import { nameText } from "@turnkeep/core/store-kit";
 import { safeValidateUIMessages, type UIMessage } from "ai";
 import type { ChatChange } from "./about.ts";
 import { Refusal, tooLong } from "./refusal.ts";
@@ -44,7 +45,7 @@ const mostTitle = 200;
 
 /** Whether a memory can have the id. `.` and `..` are none: in an address they lead elsewhere. */
 export function isChatId(value: unknown): value is string {
-  return isIdWithin(value, 512) && !/^\.{1,2}$/.test(value);
+  return isIdWithin(512, value) && !/^\.{1,2}$/.test(value);
 }
 
 /** Whether a browser may begin a chat under the id. Any other is the application's to begin, such as `user-1/chat-1`. */
@@ -54,16 +55,17 @@ export function isNewChatId(id: string): boolean {
 
 /** Whether a message of a memory can have the id. */
 export function isMessageId(value: unknown): value is string {
-  return isIdWithin(value, 256);
+  return isIdWithin(256, value);
 }
 
-/** As core takes ids: well-formed Unicode without U+0000. `most`: UTF-8 bytes. */
-function isIdWithin(value: unknown, most: number): value is string {
-  return (
-    typeof value === "string" &&
-    /^[^\0\p{Surrogate}]+$/u.test(value) &&
-    new TextEncoder().encode(value).byteLength <= most
-  );
+/** As core takes ids. `maxBytes`: in UTF-8. */
+function isIdWithin(maxBytes: number, value: unknown): value is string {
+  try {
+    nameText({ maxBytes, ifEmpty: "give one" })("id", value as string);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A form of another site can post texts alone, with the user's cookies. Errors: a `Refusal` for what it can post. */
