@@ -9,13 +9,21 @@ const [quote, backslash] = [0x22, 0x5c];
  * string. Everything else stays as it was written. `undefined` for any other text.
  */
 export function mapJsonLeaves(text: string, change: (text: string) => string): string | undefined {
-  if (!/^\s*[[{]/.test(text) || parsedJson(text) === undefined) return undefined;
+  if (jsonKind(text) === undefined) return undefined;
   return mapTokens(text, (written) => {
     if (!/^["\d-]/.test(written)) return written;
     const before = leafOf(written);
     const after = change(before);
     return after === before ? written : JSON.stringify(after);
   });
+}
+
+/** What the text is in JSON, where that has members; `undefined` for any other text. */
+export function jsonKind(text: string): "object" | "list" | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  const value = parsedJson(text);
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? "list" : "object";
 }
 
 /** The JSON with the replacement in place of each key and value that a match touches, as a whole: it stays JSON. */

@@ -1,8 +1,7 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
 import { callback, such, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
-import { parsedJson } from "../parsed-json.ts";
-import { coverJsonLeaves, mapJsonLeaves, withDistinctKeys } from "./json-leaves.ts";
+import { coverJsonLeaves, jsonKind, mapJsonLeaves, withDistinctKeys } from "./json-leaves.ts";
 import { mapTextOf } from "./map-text.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { eachMessage } from "./shown.ts";
@@ -120,7 +119,9 @@ function changeOf(options: RedactOptions): Change {
   const replacedInJson = (json: string): string =>
     expressions.reduce((left, expression) => {
       const after = left.replace(expression, () => replacement);
-      return after === left || isAlike(after, left) ? after : coverJsonLeaves(left, expression, replacement);
+      return after === left || jsonKind(after) === jsonKind(left)
+        ? after
+        : coverJsonLeaves(left, expression, replacement);
     }, json);
   return (text, of) => inLeaves(text, of, replaced, replacedInJson) ?? replaced(text);
 }
@@ -133,19 +134,14 @@ function inLeaves(
 ): string | undefined {
   const isOfTool = of === "tool-call" || of === "tool-result";
   // A text is only a text; but a part of an unknown type is given as JSON too, and has to stay that.
-  const leaves =
-    isOfTool || changeJson !== undefined ? mapJsonLeaves(text, isOfTool ? change : asItIs) : undefined;
+  const leaves = isOfTool
+    ? mapJsonLeaves(text, change)
+    : changeJson !== undefined && jsonKind(text) !== undefined
+      ? text
+      : undefined;
   if (leaves === undefined) return undefined;
   const after = changeJson?.(leaves) ?? leaves;
   return after === text ? text : withDistinctKeys(after);
-}
-
-const asItIs = (text: string): string => text;
-
-/** Whether the text is a JSON object where the other is one, and a list where that is a list. */
-function isAlike(text: string, json: string): boolean {
-  const value = parsedJson(text);
-  return typeof value === "object" && value !== null && Array.isArray(value) === /^\s*\[/.test(json);
 }
 
 /** Matches everything and keeps no state: `g` is set, `y` is not. */
