@@ -113,14 +113,17 @@ describe("a failover", () => {
       }
 
       const writers = ["a", "b", "c"].map(write);
-      for (const goal of [30, 60]) {
-        await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(goal);
-        await server.stepDown();
+      try {
+        for (const goal of [30, 60]) {
+          await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(goal);
+          await server.stepDown();
+        }
+        const before = acknowledged.length;
+        await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 10);
+      } finally {
+        stop = true;
+        await Promise.all(writers);
       }
-      const before = acknowledged.length;
-      await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 10);
-      stop = true;
-      await Promise.all(writers);
 
       const store = mongoStore({ url: server.url });
       onTestFinished(() => store.close());

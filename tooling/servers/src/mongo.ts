@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { MongoClient } from "mongodb";
+import { MongoClient, MongoServerError } from "mongodb";
 import { fetchWheel } from "./cache.ts";
 import { startContainer } from "./docker.ts";
 import { type LocalServer, startLocalServer } from "./local-server.ts";
@@ -58,6 +58,8 @@ type Started = Pick<MongoServer, "url" | "source" | "restart" | "stepDown" | "st
 
 const variable = "TURNKEEP_MONGO";
 const setName = "rs0";
+/** NotWritablePrimary, PrimarySteppedDown, InterruptedDueToReplStateChange: of a member whose place is or was just taken. */
+const notPrimary = new Set([10107, 189, 11602]);
 const root = { user: "root", password: "root" };
 /** So that what has expired is deleted soon; taking effect at once only where it is given at the start. */
 const settings: readonly string[] = ["--setParameter", "ttlMonitorSleepSecs=1"];
@@ -188,10 +190,8 @@ async function startBinary(
       await primaryOf(url);
     },
     async stepDown() {
-      const former = await primaryOf(url);
-      await withClient(directly(former), (client) =>
-        client.db("admin").command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 0, force: true }),
-      );
+      let former = await primaryOf(url);
+      while (!(await stepsDown(former))) former = await primaryOf(url);
       await primaryOf(url, former);
     },
     stop,
@@ -285,6 +285,19 @@ function stepsUp(host: string): Promise<boolean> {
   return withClient(directly(host), (client) => client.db("admin").command({ replSetStepUp: 1 })).then(
     () => true,
     () => false,
+  );
+}
+
+/** Whether a member gave up being the primary: the one that is preferred may have taken its place a moment before. */
+function stepsDown(host: string): Promise<boolean> {
+  return withClient(directly(host), (client) =>
+    client.db("admin").command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 0, force: true }),
+  ).then(
+    () => true,
+    (error) => {
+      if (error instanceof MongoServerError && notPrimary.has(Number(error.code))) return false;
+      throw error;
+    },
   );
 }
 
