@@ -31,7 +31,9 @@ function readable(message: BedrockMessage): BedrockMessage {
   const content = (message.content ?? []).filter((block) => {
     if (!("reasoningContent" in block)) return true;
     const reasoning = block.reasoningContent;
-    return "reasoningText" in reasoning && reasoning.reasoningText.text !== "";
+    if (!("reasoningText" in reasoning)) return false;
+    const { text, signature } = reasoning.reasoningText;
+    return text !== "" || signature === undefined;
   });
   return { ...message, content };
 }
