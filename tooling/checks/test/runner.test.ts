@@ -196,12 +196,14 @@ describe("Vitest under npm test", () => {
   async function vitestOf(
     test: string,
     config?: string,
+    workers?: number,
   ): Promise<{ ok: boolean; output: string; counts: Counts }> {
     writeFileSync(join(folder, "a.test.mjs"), `import { expect, it } from "vitest";\n${test}\n`);
     let counts = none;
     const { ok, output } = await runVitest(folder, {
       env: { PATH: process.env.PATH, NO_COLOR: "1" },
       ...(config === undefined ? {} : { config }),
+      workers,
       onCounts: (more) => {
         counts = sum(counts, more);
       },
@@ -212,6 +214,15 @@ describe("Vitest under npm test", () => {
   it("passes with tests that pass, and counts what is skipped", async () => {
     const { ok, counts } = await vitestOf('it("a", () => expect(1).toBe(1));\nit.skip("b", () => {});');
     expect({ ok, counts }).toEqual({ ok: true, counts: { passed: 1, failed: 0, skipped: 1 } });
+  });
+
+  it("has as many workers as it is told", async () => {
+    const told = "expect(globalThis.__vitest_worker__.config.maxWorkers)";
+    writeFileSync(join(folder, "workers.config.mjs"), "export default { test: { maxWorkers: 3 } };");
+    for (const workers of [undefined, 1]) {
+      const test = `it("a", () => ${told}.toBe(${workers ?? 3}));`;
+      expect(await vitestOf(test, "workers.config.mjs", workers)).toMatchObject({ ok: true });
+    }
   });
 
   it("fails with a test that fails", async () => {

@@ -78,6 +78,8 @@ export async function testCommand(print) {
           run: () =>
             runVitest(join(root, one.folder), {
               env,
+              // Beside others a second one costs more, for loading the same modules, than it brings; stores' mostly wait.
+              workers: isStore(one) ? undefined : 1,
               onCounts,
               onReport: (report) => {
                 if (isStore(one)) conformance.push(...conformanceRows(one.name, report));

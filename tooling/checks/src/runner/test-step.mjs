@@ -9,16 +9,19 @@ import { execute } from "./execute.mjs";
  * and if there is no test at all.
  *
  * @param {string} folder absolute
- * @param {{ env: NodeJS.ProcessEnv, config?: string, onCounts: (counts: import("./counts.mjs").Counts) => void, onReport?: (report: any) => void }} options
+ * @param {{ env: NodeJS.ProcessEnv, config?: string, workers?: number | undefined, onCounts: (counts: import("./counts.mjs").Counts) => void, onReport?: (report: any) => void }} options
  * @returns {Promise<import("./steps.mjs").StepResult>}
  */
-export async function runVitest(folder, { env, config, onCounts, onReport }) {
+export async function runVitest(folder, { env, config, workers, onCounts, onReport }) {
   const reports = mkdtempSync(join(tmpdir(), "turnkeep-tests-"));
   const report = join(reports, "report.json");
   const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
   const flags = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const strict = ["--allowOnly=false", "--dangerouslyIgnoreUnhandledErrors=false", "--passWithNoTests=false"];
-  const chosen = config === undefined ? [] : [`--config=${config}`];
+  const chosen = [
+    ...(config === undefined ? [] : [`--config=${config}`]),
+    ...(workers === undefined ? [] : [`--maxWorkers=${workers}`]),
+  ];
   try {
     const run = await execute(process.execPath, [vitest, "run", ...flags, ...strict, ...chosen], {
       cwd: folder,
