@@ -100,7 +100,6 @@ export const mutants = [
     file: "store-mongo/src/changes.ts",
     find: "put(message.seq, message.state, references",
     replace: 'put(message.seq, "live", references',
-    test: "test/conformance-replica-set.test.ts",
     caughtBy: "an evicted message is replaced in history, and memory stays as it is",
   },
   {
