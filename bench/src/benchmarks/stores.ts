@@ -10,6 +10,7 @@ import type { Measured } from "../stores/measured.ts";
 import { startMongoArena } from "../stores/mongo.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
+import { startSqliteArena } from "../stores/sqlite.ts";
 import { atTheEnd, detailsOf, headlineOf, oneByOne, together } from "../stores/tables.ts";
 import { targetsFor } from "../stores/targets.ts";
 
@@ -19,6 +20,7 @@ const arenas: Readonly<Record<string, StartArena>> = {
   redis: startRedisArena,
   mongo: startMongoArena,
   dynamo: startDynamoArena,
+  sqlite: startSqliteArena,
 };
 
 /** Ours over each database, beside its peers and a floor written by hand on the bare driver. */

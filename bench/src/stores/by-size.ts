@@ -206,10 +206,12 @@ class BySize {
   }
 
   /** Over clients of their own, whose way leads through a counter. */
-  #traffic(size: number): Promise<FiguresBySize["traffic"][number][]> {
+  async #traffic(size: number): Promise<FiguresBySize["traffic"][number][]> {
+    const { traffic } = this.#arena;
+    if (traffic === undefined) return [];
     return inside(this.#arena, "counted", (contenders) =>
       this.#ofEach(contenders, size, (contender, writer, name, window) =>
-        countTraffic(this.#arena, contender, writer, name, window),
+        countTraffic(traffic, contender, writer, name, window),
       ),
     );
   }

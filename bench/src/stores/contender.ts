@@ -67,8 +67,11 @@ export interface Arena {
   unitsOf?(run: () => Promise<unknown>): Promise<Units>;
   /** The bytes that whatever is sent meanwhile leaves in the database, where it tells. For one client at a time. */
   written?(run: () => Promise<unknown>): Promise<Written>;
-  /** What has gone over the network since the last question, both ways; for counting, with one client at a time. */
-  traffic(): Traffic;
+  /**
+   * What has gone over the network since the last question, both ways, where there is one; for counting, with one client at
+   * a time.
+   */
+  traffic?(): Traffic;
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { user } from "@turnkeep/core";
 import { median } from "../measure.ts";
-import type { Arena, Contender, Traffic, Window } from "./contender.ts";
+import type { Contender, Traffic, Window } from "./contender.ts";
 
 /** What is counted. */
 export const counted = ["append", "append + read", "read", "unchanged"] as const;
@@ -10,7 +10,7 @@ export type OperationTraffic = Readonly<Record<(typeof counted)[number], Traffic
 
 /** Counts what the operations of one contender send and receive; `contender` goes by way of the counter, `writer` does not. */
 export async function countTraffic(
-  arena: Arena,
+  traffic: () => Traffic,
   contender: Contender,
   writer: Contender,
   name: string,
@@ -28,9 +28,9 @@ export async function countTraffic(
     unchanged: [],
   };
   async function count(operation: (typeof counted)[number], run: () => Promise<unknown>): Promise<void> {
-    arena.traffic();
+    traffic();
     await run();
-    found[operation].push(arena.traffic());
+    found[operation].push(traffic());
   }
   for (let round = 0; round < 5; round++) {
     await count("append", () => own.append(message));
