@@ -16,7 +16,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, withClient } from "./support.ts";
+import { openPool, untilWaiting, withClient } from "./support.ts";
 
 let url: string;
 let watcher: pg.Client;
@@ -35,14 +35,6 @@ afterAll(() => watcher.end());
 async function connections(): Promise<number> {
   const found = await watcher.query(
     "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-  );
-  return found.rowCount ?? -1;
-}
-
-/** How many statements wait for a lock. */
-async function waiting(): Promise<number> {
-  const found = await watcher.query(
-    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   );
   return found.rowCount ?? -1;
 }
@@ -259,7 +251,7 @@ describe("a client that was given", () => {
       const pool = openPool(url);
       const controller = new AbortController();
       const call = postgresStore({ client: pool }).getMessages("a", { signal: controller.signal });
-      await until(async () => (await waiting()) === 1);
+      await untilWaiting(watcher, 1);
       controller.abort(new Error("enough"));
       await expect(call).rejects.toMatchObject({ code: "ABORTED" });
       await holder.query("rollback");
@@ -310,7 +302,7 @@ describe("a pool that the store opened", () => {
     await withClient(url, async (holder) => {
       await holder.query("begin; lock table turnkeep_memories");
       const call = store.getMessages("a");
-      await until(async () => (await waiting()) === 1);
+      await untilWaiting(watcher, 1);
       for (const socket of sockets) socket.destroy();
       await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await holder.query("rollback");
@@ -358,13 +350,13 @@ describe("a pool that the store opened", () => {
       const controller = new AbortController();
       const update1 = update(null, 2, { append: [message(1)] });
       const call = store.updateMessages("hung", update1, { signal: controller.signal });
-      await until(async () => (await waiting()) === 1);
+      await untilWaiting(watcher, 1);
       controller.abort();
       await expect(call).rejects.toMatchObject({ code: "ABORTED" });
       // The only place in the pool is free again, though the statement still hangs in the database.
       const next = new AbortController();
       const waits = store.getMessages("hung", { signal: next.signal });
-      await until(async () => (await waiting()) === 2);
+      await untilWaiting(watcher, 2);
       next.abort();
       await expect(waits).rejects.toMatchObject({ code: "ABORTED" });
       await holder.query("rollback");
@@ -377,7 +369,7 @@ describe("a pool that the store opened", () => {
     await withClient(url, async (holder) => {
       await holder.query("begin; lock table turnkeep_memories");
       const first = store.getMessages("unsent");
-      await until(async () => (await waiting()) === 1);
+      await untilWaiting(watcher, 1);
       const controller = new AbortController();
       const begin = update(null, 2, { append: [message(1)] });
       const second = store.updateMessages("unsent", begin, { signal: controller.signal });

@@ -11,21 +11,9 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, withClient } from "./support.ts";
+import { openPool, untilWaiting, withClient } from "./support.ts";
 
 const ttlMs = 3_600_000;
-
-/** Until so many statements wait for a lock. */
-async function untilWaiting(url: string, count: number): Promise<void> {
-  await withClient(url, async (watcher) => {
-    for (;;) {
-      const blocked = await watcher.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      if (blocked.rowCount === count) return;
-    }
-  });
-}
 
 describe.each(["read committed", "repeatable read", "serializable"])(
   "where the default isolation is %s",
@@ -75,7 +63,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
         const started = start();
         // Whoever awaits the result sees its failure; until then it must not count as unhandled.
         started.catch(() => {});
-        await untilWaiting(url, waiting);
+        await withClient(url, (watcher) => untilWaiting(watcher, waiting));
         await meanwhile(holder);
         await holder.query("commit");
         return started;
@@ -174,7 +162,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
           await expect.poll(read, { interval: 100, timeout: 60_000 }).toBeNull();
           anew.push(other.updateMessages(memoryId, update(null, 2, { append: [message(1)] })));
           anew[0]?.catch(() => {});
-          await untilWaiting(url, 2);
+          await withClient(url, (watcher) => untilWaiting(watcher, 2));
         },
       );
       await expect(anew[0]).rejects.toMatchObject({ code: "VERSION_CONFLICT" });

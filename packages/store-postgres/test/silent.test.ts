@@ -4,7 +4,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, withClient } from "./support.ts";
+import { openPool, untilWaiting, withClient } from "./support.ts";
 
 let url: string;
 let proxy: NetworkProxy;
@@ -73,10 +73,7 @@ describe.each(kinds)("%s", (_, open) => {
       await holder.query("begin; lock table turnkeep_memories");
       const controller = new AbortController();
       const call = store.getMessages("a", { signal: controller.signal });
-      await until(async () => {
-        const found = await holder.query("select from pg_locks where not granted");
-        return (found.rowCount ?? 0) > 0;
-      });
+      await withClient(url, (watcher) => untilWaiting(watcher, 1));
       // This needs none of the locked rows.
       await store.migrate();
       controller.abort();

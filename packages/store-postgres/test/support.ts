@@ -1,5 +1,5 @@
 import { type ConformanceHarness, counting, type FaultOptions, failing } from "@turnkeep/conformance";
-import { bundled } from "@turnkeep/store-tests";
+import { bundled, until } from "@turnkeep/store-tests";
 import pg from "pg";
 import { type PostgresClient, type PostgresStore, postgresStore } from "../src/index.ts";
 
@@ -58,6 +58,16 @@ export async function withClient<T>(url: string, use: (client: pg.Client) => Pro
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Until so many statements wait for a lock in the watcher's database: other files use other databases of the same server at the
+ * same time. The watcher is in no transaction: there it would see the same again and again.
+ */
+export async function untilWaiting(watcher: PostgresClient, count: number): Promise<void> {
+  const waiting =
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => (await watcher.query(waiting)).rows.length === count);
 }
 
 /** Everything that the database holds for a memory but its id and numbers, and texts of rows of no memory. */

@@ -6,7 +6,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresClient, type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool } from "./support.ts";
+import { openPool, untilWaiting } from "./support.ts";
 
 let pool: pg.Pool;
 /** Over the pool, so in no transaction of ours. */
@@ -223,7 +223,7 @@ test("a beginning that waited for memories that then had expired is a conflict, 
       await postgresStore({ client, ttlMs: 1 }).updateMessages(memoryId, update(null, 2, { owner: "other" }));
       await client.query("select pg_sleep(0.01)");
       const commit = async (): Promise<void> => {
-        while ((await pool.query("select from pg_locks where not granted")).rowCount === 0);
+        await untilWaiting(pool, 1);
         await client.query("commit");
       };
       return (await Promise.all([pool.query(text, values), commit()]))[0];
