@@ -1,5 +1,6 @@
 /**
- * Plants faults in the stores, one after the other, and runs the case of the conformance kit that must find each.
+ * Plants faults in the stores, one after the other, and runs the test that must find each: a case of the conformance kit, or one of
+ * the store's own where the kit cannot make what it takes, such as two beginnings in one instant.
  *
  *     node tooling/mutants.mjs [part of a package's name]
  *

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Socket } from "node:net";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { message, messages, pagedIdsOf, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -378,6 +378,20 @@ test("the last activity is noted by the database's clock, when what was noted is
   await makeOlder(60_000);
   await store.updateMessages(memoryId, update(version, seq, { data: "1" }));
   expect((await times()).active).toBe(0);
+});
+
+test("the pages of the newest hold each memory once, also where all began in one microsecond", async () => {
+  const ids = Array.from({ length: 10 }, (_, n) => `${memoryId} ${n}`);
+  for (const id of ids) await store.updateMessages(id, update(null, 1, { owner: memoryId }));
+  await pool.query(
+    "update turnkeep_memories set active_at = '2001-02-03T04:05:06.789123Z' where memory_id = any($1)",
+    [ids],
+  );
+  const newestFirst = ids.toReversed();
+  for (const limit of [1, 3, 10]) {
+    expect(await pagedIdsOf(store, { owner: memoryId, order: "newest", limit })).toEqual(newestFirst);
+    expect((await pagedIdsOf(store, { order: "newest", limit })).slice(-10)).toEqual(newestFirst);
+  }
 });
 
 describe("when a sweep looks at a memory", () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { foldUpdate, type NormalHistoryQuery, type NormalListQuery } from "@turnkeep/core/store-kit";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { message, messages, pagedIdsOf, update } from "@turnkeep/store-tests";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
 import { identifiersOf } from "../src/migrations.ts";
@@ -123,6 +123,17 @@ test("an append leaves the last activity as it is noted, and the indexes alone, 
   await append(5, sqliteStore({ client: database, activityMs: 1000 }));
   expect((await times()).active).toBe((await times()).updated);
   await query("drop trigger note_active");
+});
+
+test("the pages of the newest hold each memory once, also where all began in one millisecond", async () => {
+  const ids = Array.from({ length: 10 }, (_, n) => `${memoryId} ${n}`);
+  for (const id of ids) await store.updateMessages(id, update(null, 1, { owner: memoryId }));
+  await query("update turnkeep_memories set active_at = 1 where owner = ?", memoryId);
+  const newestFirst = ids.toReversed();
+  for (const limit of [1, 3, 10]) {
+    expect(await pagedIdsOf(store, { owner: memoryId, order: "newest", limit })).toEqual(newestFirst);
+    expect((await pagedIdsOf(store, { order: "newest", limit })).slice(-10)).toEqual(newestFirst);
+  }
 });
 
 test("an update's own time to live is set by SQLite's clock, and the store's by the next update", async () => {

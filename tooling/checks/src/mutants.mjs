@@ -47,6 +47,14 @@ export const mutants = [
     caughtBy: contradicts,
   },
   {
+    ...postgres,
+    test: "statements.test.ts",
+    file: "store-postgres/src/sql.ts",
+    find: "(h.active_at, h.memory_key) < (to_timestamp(${p.text(at)}::float8), ${p.integer(key)})",
+    replace: "h.active_at < to_timestamp(${p.text(at)}::float8) and ${p.integer(key)} > 0",
+    caughtBy: "the pages of the newest hold each memory once, also where all began in one microsecond",
+  },
+  {
     ...redis,
     file: "store-redis/src/lua.ts",
     find: "elseif stored[4] then",
@@ -146,10 +154,11 @@ export const mutants = [
   },
   {
     ...sqlite,
+    test: "test/statements.test.ts",
     file: "store-sqlite/src/sql.ts",
     find: '"(h.active_at, h.memory_key) < (?, ?)"',
     replace: '"h.active_at < ? and ? is not null"',
-    caughtBy: newestPages,
+    caughtBy: "the pages of the newest hold each memory once, also where all began in one millisecond",
   },
   {
     ...sqlite,
