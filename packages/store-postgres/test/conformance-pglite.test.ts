@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { HarnessCreateOptions } from "@turnkeep/conformance";
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { createChatMemory, user } from "@turnkeep/core";
 import { message, partOfTheKit, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -73,6 +74,27 @@ describe("a PGlite", () => {
     const append = update(supersede.version, 4, { append: [message(3)] });
     for (const change of [begin, evict, supersede, append]) await store.updateMessages("counted", change);
     expect(client.statements).toHaveLength(4);
+  });
+
+  test("stays open when the store closes", async () => {
+    await postgresStore({ client: inMemory }).close();
+    expect((await inMemory.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+  });
+
+  test("has transactions for the store, which take back all of it", async () => {
+    await storeIn(inMemory);
+    const add = (text: string) =>
+      inMemory.transaction(async (tx) => {
+        await createChatMemory({ id: "in turn", store: postgresStore({ client: tx }) }).add(user(text));
+        if (text === "taken back") await tx.rollback();
+      });
+    await add("taken back");
+    await add("kept");
+    const { messages } = await createChatMemory({
+      id: "in turn",
+      store: postgresStore({ client: inMemory }),
+    }).history();
+    expect(messages.map(({ message }) => message)).toEqual([user("kept")]);
   });
 
   test("in a folder keeps everything when it is closed and opened again", async () => {

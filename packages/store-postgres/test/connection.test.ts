@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
-import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import {
@@ -82,13 +81,6 @@ describe("a client that was given", () => {
       await store.getMessages("single 4");
       expect(sent).toEqual([1, 1, 1, 1]);
     });
-  });
-
-  test("a PGlite stays open when the store closes", async () => {
-    const client = await PGlite.create();
-    await postgresStore({ client }).close();
-    expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
-    await client.close();
   });
 
   test("its own rules for types do not matter", async () => {

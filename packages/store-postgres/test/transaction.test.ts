@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
@@ -197,21 +196,6 @@ test("a transaction that the caller's own statement has failed is STORE_REFUSED,
   }
   await client.query("rollback");
   expect(await seqsOf(store)).toEqual([]);
-});
-
-test("a transaction of a PGlite is one too", async () => {
-  const client = await PGlite.create();
-  onTestFinished(() => client.close());
-  const store = postgresStore({ client });
-  await store.migrate();
-  const add = (text: string) =>
-    client.transaction(async (tx) => {
-      await createChatMemory({ id: "a", store: postgresStore({ client: tx }) }).add(user(text));
-      if (text === "taken back") await tx.rollback();
-    });
-  await add("taken back");
-  await add("kept");
-  expect((await store.getMessages("a")).messages).toHaveLength(1);
 });
 
 test("a beginning that waited for memories that then had expired is a conflict, and no refusal", async () => {
