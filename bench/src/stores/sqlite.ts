@@ -21,7 +21,10 @@ interface Histories extends MastraCore {
   };
 }
 
-/** SQLite in the process, with a log that is on disk before it answers. Everybody has a file: a checkpoint falls on who wrote. */
+/**
+ * SQLite in the process, with a log that is on disk before it answers, but for Mastra's, which asks for `synchronous = normal`.
+ * Everybody has a file: a checkpoint falls on who wrote.
+ */
 export async function startSqliteArena(counter: TokenCounter): Promise<Arena> {
   const peer = new Peer("stores-sqlite");
   peer.install();
