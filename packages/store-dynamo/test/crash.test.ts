@@ -15,7 +15,7 @@ describeCrashes({
   bytes: [40, 40, 40, 40, 600, 600, 3_100, 5_000, 40_000],
   many: 110,
   writes: 130,
-  conflicts: process.env.TURNKEEP_THOROUGH ? 80 : 50,
+  conflicts: process.env.TURNKEEP_THOROUGH ? 80 : 30,
   open: (step) => dynamoStore({ client: step === undefined ? slow : dying(slow, { step }), tableName }),
   openLate: () => dynamoStore({ client: hurried(slow), tableName }),
   async expectClean(memoryId, kept) {

@@ -40,7 +40,7 @@ describeConformance(
   { create: (options) => postgresStore({ url, ...options }), ...rawAccess(() => direct) },
   {
     cases: withoutTheLongest(cases),
-    groups: partOfTheKit([...serverGroups, "list", "payloads", "isolation"]),
+    groups: partOfTheKit([...serverGroups, "payloads", "isolation"]),
   },
 );
 
