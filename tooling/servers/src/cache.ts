@@ -65,7 +65,7 @@ export async function cached(
   const target = join(cache, name);
   if (existsSync(target)) return target;
   await removeAbandoned(cache);
-  const partial = join(cache, `${name}.partial-${randomUUID()}`);
+  const partial = join(cache, `${name}.partial-${Date.now()}-${randomUUID()}`);
   await mkdir(partial);
   try {
     await fill(partial);
@@ -78,13 +78,12 @@ export async function cached(
   return target;
 }
 
+/** By when their names say that they were begun: what is unpacked into a folder may date it back, as `dpkg` does. */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const entry of await readdir(cache)) {
-    if (!entry.includes(".partial-")) continue;
-    const path = join(cache, entry);
-    const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > abandonedAfterMs)
-      await rm(path, { recursive: true, force: true });
+    const [, begun] = /\.partial-(?:(\d+)-)?/.exec(entry) ?? [];
+    if (entry.includes(".partial-") && Date.now() - Number(begun ?? 0) > abandonedAfterMs)
+      await rm(join(cache, entry), { recursive: true, force: true });
   }
 }
 
