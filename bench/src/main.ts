@@ -15,7 +15,7 @@ import { growth } from "./benchmarks/growth.ts";
 import { redis } from "./benchmarks/redis.ts";
 import { scattered } from "./benchmarks/scattered.ts";
 import { start } from "./benchmarks/start.ts";
-import { stores } from "./benchmarks/stores.ts";
+import { sqlite, stores } from "./benchmarks/stores.ts";
 import { tokens } from "./benchmarks/tokens.ts";
 import { units } from "./benchmarks/units.ts";
 import { upkeep } from "./benchmarks/upkeep.ts";
@@ -32,6 +32,7 @@ const benchmarks: readonly Benchmark[] = [
   growth,
   redis,
   scattered,
+  sqlite,
   start,
   stores,
   tokens,

@@ -14,49 +14,60 @@ import { startSqliteArena } from "../stores/sqlite.ts";
 import { atTheEnd, detailsOf, headlineOf, oneByOne, together } from "../stores/tables.ts";
 import { targetsFor } from "../stores/targets.ts";
 
-/** By the name that the command line takes. */
-const arenas: Readonly<Record<string, StartArena>> = {
-  postgres: startPostgresArena,
-  redis: startRedisArena,
-  mongo: startMongoArena,
-  dynamo: startDynamoArena,
-  sqlite: startSqliteArena,
-};
-
-/** Ours over each database, beside its peers and a floor written by hand on the bare driver. */
-export const stores: Benchmark = {
-  name: "stores",
-  about: "what an append and a read cost in each database",
-  parts: Object.keys(arenas),
-  async run({ quick, only, say }) {
-    const counter = await tokenCounter("o200k_base");
-    const all: Measured[] = [];
-    for (const [part, start] of Object.entries(arenas)) {
-      if (only.length > 0 && !only.includes(part)) continue;
-      const throughput = await inArena(
-        () => start(counter),
-        (arena) => concurrent(arena, quick, say),
-      );
-      const rest = await inArena(
-        () => start(counter),
-        async (arena) => ({
-          name: arena.name,
-          versions: arena.versions,
-          ...(await bySize(arena, quick, say)),
-        }),
-      );
-      all.push({ ...rest, throughput });
-    }
-    return {
-      tables: [atTheEnd(all), oneByOne(all), together(all)],
-      details: all.flatMap(detailsOf),
-      headline: headlineOf(all),
-      plots: all.map(plotOf),
-      targets: all.flatMap(targetsFor),
-      versions: Object.assign({}, ...all.map(({ versions }) => versions)) as Record<string, string>,
-    };
+/** Ours over each database server, beside its peers and a floor written by hand on the bare driver. */
+export const stores: Benchmark = storesOver(
+  "stores",
+  "what an append and a read cost in each database server",
+  {
+    postgres: startPostgresArena,
+    redis: startRedisArena,
+    mongo: startMongoArena,
+    dynamo: startDynamoArena,
   },
-};
+);
+
+/** The same where the database is in the process. */
+export const sqlite: Benchmark = storesOver("sqlite", "what they cost in a file of SQLite's", {
+  sqlite: startSqliteArena,
+});
+
+/** The arenas by the names that `--only` takes. */
+function storesOver(name: string, about: string, arenas: Readonly<Record<string, StartArena>>): Benchmark {
+  const parts = Object.keys(arenas);
+  return {
+    name,
+    about,
+    ...(parts.length > 1 ? { parts } : {}),
+    async run({ quick, only, say }) {
+      const counter = await tokenCounter("o200k_base");
+      const all: Measured[] = [];
+      for (const [part, start] of Object.entries(arenas)) {
+        if (only.length > 0 && !only.includes(part)) continue;
+        const throughput = await inArena(
+          () => start(counter),
+          (arena) => concurrent(arena, quick, say),
+        );
+        const rest = await inArena(
+          () => start(counter),
+          async (arena) => ({
+            name: arena.name,
+            versions: arena.versions,
+            ...(await bySize(arena, quick, say)),
+          }),
+        );
+        all.push({ ...rest, throughput });
+      }
+      return {
+        tables: [atTheEnd(all), oneByOne(all), together(all)],
+        details: all.flatMap(detailsOf),
+        headline: headlineOf(all),
+        plots: all.map(plotOf),
+        targets: all.flatMap(targetsFor),
+        versions: Object.assign({}, ...all.map(({ versions }) => versions)) as Record<string, string>,
+      };
+    },
+  };
+}
 
 async function inArena<T>(start: () => Promise<Arena>, use: (arena: Arena) => Promise<T>): Promise<T> {
   const arena = await start();

@@ -49,19 +49,28 @@ export function together(all: readonly Measured[]): Table {
 
 /** One figure of each: a message is added, and the window read, in the longest conversations. */
 export function headlineOf(all: readonly Measured[]): Table {
+  const asked = [
+    ["turnkeep", /^turnkeep$/],
+    ["by hand", /^floor$/],
+    ["LangChain", /^@langchain/],
+    ["Mastra", /^@mastra/],
+  ] as const;
+  const shown = asked.filter(([, who]) =>
+    all.some((measured) => namesIn(measured).some((one) => who.test(one))),
+  );
   return {
     title: `One message more, then the newest ${showWindow(tokens)}: ms`,
-    columns: ["", "messages said", "turnkeep", "floor", "LangChain", "Mastra"],
+    columns: ["", "messages said", ...shown.map(([name]) => name)],
     rows: all.map((measured) => {
       const size = longest(measured);
-      const figureOf = (name: RegExp): Cell => {
-        const what = namesIn(measured).find((one) => name.test(one));
+      const figureOf = (who: RegExp): Cell => {
+        const what = namesIn(measured).find((one) => who.test(one));
         return (
           (what === undefined ? undefined : lineOf(measured, tokens, size, what))?.median["append + read"] ??
           null
         );
       };
-      return [measured.name, size, ...[/^turnkeep$/, /^floor$/, /^@langchain/, /^@mastra/].map(figureOf)];
+      return [measured.name, size, ...shown.map(([, who]) => figureOf(who))];
     }),
   };
 }
