@@ -33,11 +33,10 @@ export const sqlite: Benchmark = storesOver("sqlite", "what they cost in a file 
 
 /** The arenas by the names that `--only` takes. */
 function storesOver(name: string, about: string, arenas: Readonly<Record<string, StartArena>>): Benchmark {
-  const parts = Object.keys(arenas);
   return {
     name,
     about,
-    ...(parts.length > 1 ? { parts } : {}),
+    parts: Object.keys(arenas),
     async run({ quick, only, say }) {
       const counter = await tokenCounter("o200k_base");
       const all: Measured[] = [];

@@ -8,7 +8,7 @@ import type { Arena, Contender } from "./contender.ts";
 import { createFloorTable, dynamoFloor } from "./dynamo-floor.ts";
 import { configOf, type SdkClient, UnitCounter } from "./dynamo-units.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
-import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
+import { type MastraCore, type MastraMemoryStorage, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
@@ -25,7 +25,7 @@ interface Histories extends LangChainMessages, MastraCore {
   readonly DynamoDBStore: new (options: {
     name: string;
     config: { id: string; client: object; tableName: string; disableInit: true };
-  }) => { getStore(domain: "memory"): Promise<MastraMemoryStorage>; close(): Promise<void> };
+  }) => MastraStore;
 }
 
 /**

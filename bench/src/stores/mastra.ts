@@ -26,6 +26,13 @@ export interface MastraMemoryStorage {
   }): Promise<{ readonly messages: object[] }>;
 }
 
+/** What is used of a Mastra store. */
+export interface MastraStore {
+  init(): Promise<void>;
+  getStore(name: "memory"): Promise<MastraMemoryStorage>;
+  close(): Promise<void>;
+}
+
 /** What is used of `@mastra/core`. */
 export interface MastraCore {
   readonly MessageList: new (of: { threadId: string; resourceId: string }) => MastraMessageList;

@@ -6,7 +6,7 @@ import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Window } from "./contender.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
-import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
+import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
@@ -21,11 +21,7 @@ interface Histories extends LangChainMessages, MastraCore {
     uri: string;
     dbName: string;
     disableInit: true;
-  }) => {
-    init(): Promise<void>;
-    getStore(domain: "memory"): Promise<MastraMemoryStorage>;
-    close(): Promise<void>;
-  };
+  }) => MastraStore;
   /** Of the major that LangChain's history asks for. */
   readonly MongoClient: typeof MongoClient;
 }

@@ -7,21 +7,14 @@ import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Window } from "./contender.ts";
 import type { Written } from "./count-written.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
-import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
+import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
 import { byHand, handPrefix } from "./postgres-hand.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
 interface Histories extends LangChainMessages, MastraCore {
   readonly PostgresChatMessageHistory: new (fields: { sessionId: string; pool: pg.Pool }) => LangChainHistory;
-  readonly PostgresStore: new (config: {
-    id: string;
-    pool: pg.Pool;
-  }) => {
-    init(): Promise<void>;
-    getStore(name: "memory"): Promise<MastraMemoryStorage>;
-    close(): Promise<void>;
-  };
+  readonly PostgresStore: new (config: { id: string; pool: pg.Pool }) => MastraStore;
 }
 
 /** Postgres with its own settings, which write to disk before they answer. Everybody has a pool of ten connections. */

@@ -6,7 +6,7 @@ import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Window } from "./contender.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
-import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
+import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
@@ -23,14 +23,7 @@ interface Histories extends LangChainMessages, MastraCore {
     sessionId: string;
     client: NodeRedis;
   }) => LangChainHistory;
-  readonly RedisStore: new (config: {
-    id: string;
-    connectionString: string;
-  }) => {
-    init(): Promise<void>;
-    getStore(name: "memory"): Promise<MastraMemoryStorage>;
-    close(): Promise<void>;
-  };
+  readonly RedisStore: new (config: { id: string; connectionString: string }) => MastraStore;
 }
 
 const fillBatch = 1_000;

@@ -7,18 +7,11 @@ import Database from "libsql";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Way, Window } from "./contender.ts";
-import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
+import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
 
 interface Histories extends MastraCore {
-  readonly LibSQLStore: new (config: {
-    id: string;
-    url: string;
-  }) => {
-    init(): Promise<void>;
-    getStore(name: "memory"): Promise<MastraMemoryStorage>;
-    close(): Promise<void>;
-  };
+  readonly LibSQLStore: new (config: { id: string; url: string }) => MastraStore;
 }
 
 /**
