@@ -81,8 +81,8 @@ export async function cached(
 /** By when their names say that they were begun: what is unpacked into a folder may date it back, as `dpkg` does. */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const entry of await readdir(cache)) {
-    const [, begun] = /\.partial-(?:(\d+)-)?/.exec(entry) ?? [];
-    if (entry.includes(".partial-") && Date.now() - Number(begun ?? 0) > abandonedAfterMs)
+    const begun = /\.partial-(\d+)-/.exec(entry)?.[1];
+    if (begun !== undefined && Date.now() - Number(begun) > abandonedAfterMs)
       await rm(join(cache, entry), { recursive: true, force: true });
   }
 }
