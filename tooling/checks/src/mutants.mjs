@@ -2,7 +2,6 @@
 /** Faults to plant in the stores of the repository: a text of a source file, what stands there instead, and who must find it. */
 
 const ownTtl = "each write sets the expiry by its own client's ttlMs";
-const newestPages = "the pages of the newest hold each memory once, also those that began at once";
 const contradicts = "an update that contradicts what is stored is refused";
 const postgres = { package: "store-postgres", test: "conformance-postgres.test.ts" };
 const redis = { package: "store-redis", test: "test/conformance.test.ts" };
@@ -94,7 +93,7 @@ export const mutants = [
     file: "store-mongo/src/statements.ts",
     find: '    { "active.s": s, "active.r": { $gt: r } },\n',
     replace: "",
-    caughtBy: newestPages,
+    caughtBy: "the pages of the newest hold each memory once, also those that began at once",
   },
   {
     ...mongo,
