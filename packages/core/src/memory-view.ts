@@ -46,6 +46,12 @@ export interface ViewOptions<M> extends MemoryCallOptions {
    * all reasoning before it. What this instance then adds is kept under the same name; elsewhere, name it in {@link entry}.
    */
   readonly toolsKey?: string | undefined;
+  /**
+   * Which calls of the last step may stand without a result: `any`, since tools may be running, or only those that are
+   * `approved` and whoever asks runs now. The others are shown as interrupted, as a provider wants of a list that it is sent.
+   * Default: `approved` with a profile, else `any`. Of no effect with `repair: false` and no profile.
+   */
+  readonly openCalls?: "any" | "approved" | undefined;
 }
 
 /** Options of `explain`: those of the view that it explains, and more. */

@@ -10,6 +10,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { plain } from "./plain-profile.ts";
 
 const call = (id: string): ModelMessage => toolCall(id, "look", {});
 const result = (id: string): ModelMessage => toolResult(id, "look", `result ${id}`);
@@ -496,4 +497,32 @@ test("one message with the results of calls between which others were not answer
   const { view } = await shownOf([user("Go"), ...calls.map(call), results("a", "b", "a"), user("And?")]);
   const pairs = calls.map((id) => [call(id), "xy".includes(id) ? interrupted(id) : result(id)]);
   expect(view).toEqual([user("Go"), ...pairs.flat(), user("And?")]);
+});
+
+test("a view that is to be sent leaves no call open that nobody runs now, whatever the profile", async () => {
+  const asked = [user("Go"), both("a", "b"), result("a")];
+  const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 4 } });
+  await memory.add(...asked);
+  expect(await memory.messages()).toEqual(asked);
+  expect(await memory.messages({ openCalls: "approved" })).toEqual([...asked, interrupted("b")]);
+  expect((await memory.explain({ openCalls: "approved" })).messages.at(-1)?.state).toBe("repaired");
+  const profile = plain;
+  expect(await memory.messages({ profile })).toEqual([...asked, interrupted("b")]);
+  expect(await memory.messages({ profile, openCalls: "any" })).toEqual(asked);
+});
+
+test("the window makes room for the results of calls that a view to be sent closes", async () => {
+  const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 4, target: 1 } });
+  await memory.add(user("One"), user("Go"), both("a", "b"), result("a"));
+  expect(await memory.messages()).toHaveLength(4);
+  expect(await memory.messages({ openCalls: "approved" })).toEqual([
+    ...[user("Go"), both("a", "b"), result("a")],
+    interrupted("b"),
+  ]);
+});
+
+test("approved calls stay open in a view that is to be sent", async () => {
+  const memory = createChatMemory<ModelMessage>();
+  await memory.add(user("Pay"), request, response);
+  expect(await memory.messages({ openCalls: "approved" })).toEqual([user("Pay"), request, response]);
 });

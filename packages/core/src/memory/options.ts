@@ -25,7 +25,7 @@ import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner, ttl } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { kindOf } from "../values.ts";
-import { addedByRepair } from "../view/repair.ts";
+import { addedByRepair, openCallsFor } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
 import type { EvictionUnit } from "../window/units/unit.ts";
 import { codedStore } from "./coded-store.ts";
@@ -196,7 +196,7 @@ export function settingsOf<M>(
     repair: shared.repair ?? defaults.repair,
     profile,
     processors: [...processors],
-    addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
+    addedByRepair: addedByRepair(reader, openCallsFor(profile)),
     keepsHistory: history && given.capabilities.history,
     timeoutMs,
     retry,

@@ -3,7 +3,7 @@ import { isTurnkeepError, quoted } from "../errors.ts";
 import type { CalibrateOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
-import { such, worded, wrongOption } from "../option-checks.ts";
+import { oneOf, such, worded, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
@@ -11,6 +11,7 @@ import type { Live } from "../steps/live.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { whenReady } from "../values.ts";
 import { explainView } from "../view/explain.ts";
+import { type OpenCalls, openCallsFor } from "../view/repair.ts";
 import { buildView, keeping, type View, type ViewRequest } from "../view/view.ts";
 import {
   type Correction,
@@ -65,12 +66,14 @@ export interface AskedView<M> {
   readonly profile: ProviderProfile | undefined;
   readonly model: string | undefined;
   readonly toolsKey: string | undefined;
+  readonly openCalls: OpenCalls;
   readonly signal: AbortSignal | undefined;
 }
 
 const viewFields = {
   profile: optional(providerProfile),
   ...askedFields,
+  openCalls: optional(oneOf("any", "approved")),
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),
@@ -223,7 +226,8 @@ export class Views<M> {
   async hidden({ loaded: { live, epoch }, limits, call }: Attempt<M>): Promise<readonly Item<M>[]> {
     const settings = keeping(this.#settings);
     const { profile } = settings;
-    const view = await buildView({ live, epoch, settings, limits, profile, call, ...anyModel });
+    const openCalls = openCallsFor(profile);
+    const view = await buildView({ live, epoch, settings, limits, profile, openCalls, call, ...anyModel });
     return view.hidden;
   }
 
@@ -249,18 +253,19 @@ export class Views<M> {
     profile = this.#settings.profile,
     model,
     toolsKey,
+    openCalls = openCallsFor(profile),
     signal,
   }: Taken<ViewOptions<M>, typeof viewFields>): AskedView<M> {
     const prepared = prepareAll(extra, this.#settings.reader);
-    return { extra: prepared, pinned: [...pinned], profile, model, toolsKey, signal };
+    return { extra: prepared, pinned: [...pinned], profile, model, toolsKey, openCalls, signal };
   }
 
   #build(reading: Reading<M>, asked: AskedView<M>, explains = false): Built<M> | Promise<Built<M>> {
     const { loaded, settings, call } = reading;
-    const { extra, pinned, profile, model, toolsKey } = asked;
+    const { extra, pinned, profile, model, toolsKey, openCalls } = asked;
     return whenReady(this.limits(call, profile), (limits) => {
       const { live, epoch } = loaded;
-      const request = { live, epoch, settings, limits, profile, model, toolsKey, call, explains };
+      const request = { live, epoch, settings, limits, profile, model, toolsKey, openCalls, call, explains };
       if (extra.length + pinned.length > 0) return buildWith(extra, pinned, reading, request);
       return whenReady(buildView(request), (view) => ({ view, live, limits, hadExtra: false }));
     });

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
 import { deepFreeze } from "../steps/deep-freeze.ts";
 import { type Item, type ItemReader, messageOf } from "../steps/item.ts";
 import { tokensOf } from "../steps/item-facts.ts";
@@ -22,6 +23,11 @@ export interface Repaired<M> {
 
 /** Which calls of the last step may stay open: all that wait for something, or only approved ones. */
 export type OpenCalls = "any" | "approved";
+
+/** A list in the shape of a provider is meant to be sent now; behind any other, tools may be running. */
+export function openCallsFor(profile: ProviderProfile | undefined): OpenCalls {
+  return profile === undefined ? "any" : "approved";
+}
 
 /**
  * The default repair: every result is directly after its call, none is without its call, and every call before the last

@@ -31,6 +31,7 @@ export interface ViewRequest<M> {
   readonly model: string | undefined;
   /** Names the tools of the request that the view is for. */
   readonly toolsKey: string | undefined;
+  readonly openCalls: OpenCalls;
   /** Fires when the call ends; asked for by whoever may wait. */
   readonly call: { readonly signal: AbortSignal };
   /** Shows what a processor or the profile refuses as too much all the same, to explain it. */
@@ -57,8 +58,9 @@ export interface View<M> extends Repaired<M> {
  * Throws `WINDOW_OVERFLOW`, and the errors of shown records that cannot be read.
  */
 export function buildView<M>(request: ViewRequest<M>): View<M> | Promise<View<M>> {
-  const { live, settings, limits, profile } = request;
-  if (profile !== undefined || settings.processors.length > 0) return measuredView(request);
+  const { live, settings, limits, profile, openCalls } = request;
+  const isPlanned = profile === undefined && openCalls === "any" && settings.processors.length === 0;
+  if (!isPlanned) return measuredView(request);
   const plan = planWindow(live, settings, limits);
   const overflow = overflowOf(plan.stays, limits);
   if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(settings, overflow);
@@ -118,7 +120,7 @@ export function keeping<P extends { readonly window: { readonly overflow: Window
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
-  const { settings, profile, call } = request;
+  const { settings, profile, openCalls, call } = request;
   const { format } = settings.reader;
   const shown = shownByWindow(request, plan);
   const stages = [repairedTo(shown.messages)];
@@ -138,7 +140,7 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
   if (settings.processors.length > 0) {
     if (profile?.reasoning === "bound") messages = afterChanges(stages, settings.processors, format);
     if (settings.repair || profile !== undefined) {
-      const repaired = repairMessages(messages, format, openCalls(profile));
+      const repaired = repairMessages(messages, format, openCalls);
       pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
     }
@@ -181,7 +183,7 @@ const nothing: ReadonlySet<never> = new Set();
 
 /** The messages that the window leaves, repaired. */
 function shownByWindow<M>(
-  { live, epoch, settings, profile, model, toolsKey }: ViewRequest<M>,
+  { live, epoch, settings, profile, model, toolsKey, openCalls }: ViewRequest<M>,
   plan: WindowPlan<M>,
 ): Repaired<M> {
   const hidden = plan.evict.length === 0 ? nothing : new Set(plan.evict);
@@ -199,16 +201,12 @@ function shownByWindow<M>(
     const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
     steps = withoutStaleReasoning(steps, { epoch: changed, model, toolsKey, format: reader.format });
   }
-  return repairSteps(steps, reader.format, openCalls(profile));
+  return repairSteps(steps, reader.format, openCalls);
 }
 
 /** A provider has one place for the prompt, wherever the memory leaves it. */
 function promptFirst<M>(steps: readonly Step<M>[]): readonly Step<M>[] {
   return [...steps.filter(isPromptStep), ...steps.filter((step) => !isPromptStep(step))];
-}
-
-function openCalls(profile: ProviderProfile | undefined): OpenCalls {
-  return profile === undefined ? "any" : "approved";
 }
 
 function saysAnything<M>({ messages }: View<M>, { reader }: MemorySettings<M>): boolean {
