@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newerNode } from "@turnkeep/servers";
 import { packed } from "../published/in-project.ts";
@@ -32,6 +33,11 @@ export class Application {
     await project.install([]);
     await project.command("npm", ["run", "build"], surroundings);
     return new Application(creator, project);
+  }
+
+  /** A file that its user writes. */
+  write(name: string, text: string): void {
+    writeFileSync(join(this.#project.folder, name), text);
   }
 
   /** What `npm start` starts. */
@@ -90,9 +96,20 @@ export class Server {
 
   /** As the machine's power does. */
   async kill(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
-    await ended;
+    await this.#end("SIGKILL");
+  }
+
+  /** As a deployment does; answers the exit status. */
+  stop(): Promise<number | null> {
+    return this.#end("SIGTERM");
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = once(this.#child, "exit");
+      this.#child.kill(signal);
+      await ended;
+    }
+    return this.#child.exitCode;
   }
 }

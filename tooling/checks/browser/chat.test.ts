@@ -147,6 +147,29 @@ test("an answer whose server was killed is shown as cut off, and the chat goes o
   ]);
 });
 
+test("a release lets an answer end that a page waits for, and keeps what there is of another", async () => {
+  const tab = await Tab.open(ann, server.url);
+  await tab.ask("A long answer, please");
+  await tab.shows("word 30,");
+  const { url, port } = server;
+  let ended = server.stop();
+  await tab.shows("that is the end.");
+  expect(await ended).toBe(0);
+  server = await application.start({ PORT: port });
+  const other = await Tab.open(ann, url);
+  await other.ask("A long answer, please");
+  await other.shows("word 30,");
+  const address = other.page.url();
+  await other.page.close();
+  ended = server.stop();
+  expect(await ended).toBe(0);
+  server = await application.start({ PORT: port });
+  const again = await Tab.open(ann, address);
+  await again.shows("This answer was cut off.");
+  await tab.page.reload();
+  await tab.shows("that is the end.");
+});
+
 test("stop ends the answer on the server", async () => {
   const tab = await Tab.open(ann, server.url);
   await tab.ask("A long answer, please");
@@ -309,21 +332,22 @@ test("a question to a server that is away is not lost", async () => {
   await tab.shows("You said: “Are you there?”");
 });
 
-test("the same over Postgres, by one line", async () => {
+test("the same over Postgres, by one line of .env", async () => {
   const postgres = await startPostgres();
-  const env = { DATABASE_URL: postgres.url };
-  let other = await application.start(env);
+  application.write(".env", `DATABASE_URL=${postgres.url}\n`);
+  let other = await application.start();
   try {
     const tab = await Tab.open(ann, other.url);
     await tab.ask("Hello");
     await tab.shows(helpEnds);
     await tab.rests();
     await other.kill();
-    other = await application.start({ ...env, PORT: other.port });
+    other = await application.start({ PORT: other.port });
     await tab.page.reload();
     await tab.shows(helpEnds);
     expect(await tab.messages()).toHaveLength(2);
   } finally {
+    application.write(".env", "");
     await other.kill();
     await postgres.stop();
   }

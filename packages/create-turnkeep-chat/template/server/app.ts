@@ -1,3 +1,4 @@
+import "./env.ts"; // first: the others read what it sets
 import { Hono } from "hono";
 import { handler } from "./chat.ts";
 import { contextOf } from "./context.ts";
