@@ -20,9 +20,10 @@ import type { MessageFormat } from "./message-format.ts";
 /**
  * The memory of one conversation. Calls on one memory run in the order in which they were made.
  *
- * Every call that touches the store may fail with `STORE_UNAVAILABLE`, `STORE_NOT_READY`, `ABORTED` (your signal fired),
- * `CLOSED`, or, of a memory with an `owner`, `OWNER_MISMATCH`. A call that reads messages may also fail with `CORRUPT_RECORD` or `UNSUPPORTED_VERSION`, which name the
- * message. The errors listed at a call come on top.
+ * Every call that touches the store may fail with `STORE_UNAVAILABLE`, `STORE_REFUSED`, `STORE_NOT_READY`, `ABORTED` (your
+ * signal fired), `CLOSED`, of a memory with an `owner` `OWNER_MISMATCH`, and a change within a turn with `TURN_LOST`. A call
+ * that reads messages may also fail with `CORRUPT_RECORD` or `UNSUPPORTED_VERSION`, which name the message. The errors listed
+ * at a call come on top.
  *
  * @example
  * ```ts
@@ -90,8 +91,8 @@ export interface ChatMemory<M> {
    */
   put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void>;
   /**
-   * The view, which is what the model is shown: the window, then the processors, then repair for the `profile`. Reads
-   * the store each time, so it includes what other processes wrote. Never writes. The array is yours; the messages are
+   * The view, which is what the model is shown: what the window leaves, repaired (no result without its call, no call left
+   * open), then the processors, then the shape that the `profile` asks for. Reads the store each time, so it includes what other processes wrote. Never writes. The array is yours; the messages are
    * frozen, so copy one to change it.
    *
    * Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`, `INVALID_OPTION` for a processor that changes
@@ -290,7 +291,23 @@ export interface ChatMemory<M> {
    * ```
    */
   anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor>;
-  /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
+  /**
+   * One page of everything that was said: the oldest 100 messages, unless the query says otherwise. A record that cannot be
+   * read is not thrown: it is missing in `messages`, and named in `errors`.
+   *
+   * Errors: `UNSUPPORTED` if the store keeps no history; `INVALID_OPTION`.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory();
+   * await memory.add(user("Hello"));
+   * const { messages, hasMore, errors } = await memory.history({ order: "descending", limit: 50 });
+   * console.log(messages.map(({ state }) => state), hasMore, errors.length); // ["live"] false 0
+   * // The page before: memory.history({ order: "descending", limit: 50, before: messages.at(-1)?.seq })
+   * ```
+   */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
   /** Everything that was said, page by page. `format.encode` makes JSON text of a message; `format.decode` reads it. */
   historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
