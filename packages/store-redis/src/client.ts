@@ -80,7 +80,8 @@ export function connect(
     } catch (cause) {
       // A process that was frozen, or idle for long, learns by this read that its connection is gone.
       if (statement.script.reads && isBroken(cause)) return await arrived(statement, signal);
-      if (isTimeout(cause)) driver?.renew();
+      // A master that became a replica keeps its connections: another one leads to the new master, if the address does.
+      if (isTimeout(cause) || codeOf(cause) === "READONLY") driver?.renew();
       throw cause;
     }
   }

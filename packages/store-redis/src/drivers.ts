@@ -1,5 +1,5 @@
 import { importError } from "@turnkeep/core/store-kit";
-import { codeOf, isReply, refusedDatabase } from "./refusals.ts";
+import { isReply, refusedDatabase } from "./refusals.ts";
 
 /** What the store needs from a client. A `Redis` or `Cluster` of `ioredis` provides it. */
 export interface RedisClient {
@@ -146,8 +146,6 @@ const settings = {
   connectTimeout: 10_000,
   commandTimeout: 30_000,
   keepAlive: 10_000,
-  // For a master that became a replica: a new connection leads to the new master, if the address does.
-  reconnectOnError: (error: Error): boolean => codeOf(error) === "READONLY",
 };
 
 /** Inside a `try`, so that bundlers do without a driver that is not installed. */

@@ -37,6 +37,28 @@ async function connections(name: string): Promise<number> {
   });
 }
 
+type Reach = (port: number) => Promise<ReturnType<typeof redisStore>>;
+
+const reachBy =
+  (open: (port: number) => Promise<RedisClient | NodeRedisClient>): Reach =>
+  async (port) =>
+    redisStore({ client: await open(port), prefix });
+
+async function givenIoredis(port: number): Promise<RedisClient> {
+  const client = new Redis({ port, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 });
+  client.on("error", () => {});
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+async function givenNodeRedis(port: number): Promise<NodeRedisClient> {
+  const client = createClient({ socket: { port } });
+  client.on("error", () => {});
+  await client.connect();
+  onTestFinished(() => client.destroy());
+  return client;
+}
+
 describe("a client that was given", () => {
   test("stays open and keeps its listeners when the store closes", async () => {
     await withClient(url, async (client) => {
@@ -504,13 +526,19 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     }
   });
 
-  test.each([
-    ["Redis 7", "-$1"],
-    ["Redis 6.2", "-ERR Error running script (call to f_00ff): @user_script:7: @user_script: 7: -$1"],
+  const redis7 = "-$1";
+  const redis6 = "-ERR Error running script (call to f_00ff): @user_script:7: @user_script: 7: -$1";
+  const own: Reach = async (port) => redisStore({ url: `redis://127.0.0.1:${port}`, prefix });
+
+  test.each<[string, string, Reach]>([
+    ["the store's own client, with Redis 7", redis7, own],
+    ["the store's own client, with Redis 6.2", redis6, own],
+    ["ioredis", redis7, reachBy(givenIoredis)],
+    ["node-redis", redis7, reachBy(givenNodeRedis)],
   ])(
-    "an address that leads from a replica to the master is connected to anew, with %s",
-    async (of, words) => {
-      const id = `moved ${of}`;
+    "an address that leads from a replica to the master is connected to anew by %s",
+    async (by, words, reach) => {
+      const id = `moved ${by}`;
       const master = await startRedis({ engine, sources: ["machine", "cache"] });
       onTestFinished(() => master.stop());
       await withClient(server.url, (client) =>
@@ -530,10 +558,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       });
       await once(address.listen(0, "127.0.0.1"), "listening");
       onTestFinished(() => void address.close());
-      const store = redisStore({
-        url: `redis://127.0.0.1:${(address.address() as AddressInfo).port}`,
-        prefix,
-      });
+      const store = await reach((address.address() as AddressInfo).port);
       onTestFinished(() => store.close());
       const begin = update(null, 2, { append: [message(1)] });
       const write = (): Promise<void> => store.updateMessages(id, begin);
