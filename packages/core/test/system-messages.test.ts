@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   assistant,
   type ChatMemory,
+  type ChatMemoryOptions,
   createChatMemory,
   entry,
   inMemoryStore,
@@ -385,6 +386,39 @@ describe.each(["one", "positioned"] as const)("what only sets something (%s)", (
     const memory = createChatMemory({ systemMessages, repair: false });
     await memory.add(user("1"), effort("low"), effort("high"));
     expect(await memory.messages()).toEqual([user("1"), effort("low"), effort("high")]);
+  });
+
+  test.each<
+    [
+      string,
+      (memory: ChatMemory<ModelMessage>) => Promise<unknown>,
+      ChatMemoryOptions<ModelMessage>["window"],
+    ]
+  >([
+    ["a summary", async () => undefined, { maxMessages: 6, summarize: () => user("s") }],
+    ["a summary that fails", async () => undefined, { maxMessages: 6, summarize: () => undefined }],
+    ["shrink", (memory) => memory.shrink({ target: 0.2 }), { maxMessages: 100 }],
+    [
+      "compact",
+      async (memory) => {
+        const through = (await memory.entries()).findLast(({ message }) => message.role === "user")?.id ?? "";
+        await memory.compact({ through, replacement: user("s") });
+      },
+      { maxMessages: 100 },
+    ],
+  ])("leaves with what was said before it is overruled, by %s too", async (_, leave, window) => {
+    const memory = createChatMemory<ModelMessage>({ systemMessages, window });
+    for (let turn = 0; turn < 8; turn++)
+      await memory.add(
+        effort(turn % 2 === 0 ? "low" : "high"),
+        user(`question ${turn}`),
+        assistant("answer"),
+      );
+    await leave(memory);
+    const live = (await memory.entries()).map(({ message }) => message);
+    const said = live.findIndex(({ role, content }) => role !== "system" && content !== "s");
+    expect(live.slice(0, said).filter(({ role }) => role === "system")).toHaveLength(1);
+    expect((await memory.messages()).at(-1)).toEqual(assistant("answer"));
   });
 
   test("is in force again once what overruled it is taken back", async () => {

@@ -8,6 +8,7 @@ import { pushAll } from "../steps/push-all.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
+import { evict } from "./evict.ts";
 import type { Loaded } from "./loaded.ts";
 import { findRecords } from "./stored-records.ts";
 
@@ -55,31 +56,6 @@ function isBehindCache<M>(
   const newest = draft.live.items.at(-1);
   if (cacheTtlMs === undefined || first === undefined || newest === undefined) return false;
   return first.createdAt - newest.createdAt > cacheTtlMs;
-}
-
-/** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
-export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false): void {
-  const forSummary = settings.window.summarize !== undefined;
-  const plan = planWindow(draft.live, settings, limits, { forSummary, early });
-  draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
-  const isDue = forSummary && plan.evict.length > plan.passed.length;
-  draft.awaitsSummary = isDue ? (early ? "early" : "now") : undefined;
-  if (draft.evicts) draft.leave(withoutEffect(draft.live.items), "evicted");
-}
-
-/** Of the messages in front that set what holds from there on: those all of whose settings a later one there sets too. */
-function withoutEffect<M>(items: readonly Item<M>[]): Item<M>[] {
-  const settings: Item<M>[] = [];
-  for (const item of items) {
-    if (isSetting(item)) settings.push(item);
-    else if (!isPrompt(item) && item.meta.derived === undefined) break;
-  }
-  const later = new Set<string>();
-  return settings.reverse().filter(({ sets }) => {
-    const isOverruled = sets.every((name) => later.has(name));
-    for (const name of sets) later.add(name);
-    return isOverruled;
-  });
 }
 
 function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {

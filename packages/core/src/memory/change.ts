@@ -4,9 +4,10 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { isPinned, type Step } from "../steps/step.ts";
 import { eachWithInstructions } from "../window/groups.ts";
-import { addAll, checkFormat, evict, findIds, idConflict, isAllLive, isEqual } from "./add.ts";
+import { addAll, checkFormat, findIds, idConflict, isAllLive, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
+import { evict, evictAll } from "./evict.ts";
 import { findRecord } from "./stored-records.ts";
 import { parentOf } from "./tree.ts";
 
@@ -165,7 +166,7 @@ export function putInPlace<M>(
   replacement: Prepared<M>,
 ): Item<M> {
   draft.leave(derived, "removed");
-  draft.leave(covered, "evicted");
+  evictAll(draft, covered);
   return draft.append(replacement, { derived: { through } });
 }
 

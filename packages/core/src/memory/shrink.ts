@@ -8,6 +8,7 @@ import { isDerived, isPinned, isStanding, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/groups.ts";
 import type { Attempt } from "./attempt.ts";
+import { evictAll } from "./evict.ts";
 import { sizeOf } from "./size.ts";
 
 const shrinkFields = {
@@ -61,9 +62,9 @@ export function shrinkOnce<M>(
     }
     if (leaving.size === 0 && !isSmaller) return false;
     // Otherwise what the window hid would be shown again in the room that is made here.
-    if (leaving.size > 0) draft.leave([...hidden, ...leaving], "evicted");
+    if (leaving.size > 0) evictAll(draft, [...hidden, ...leaving]);
     const after = totalsOf(
-      shown.filter((item) => !leaving.has(item)),
+      shown.filter(({ id }) => draft.live.byId.has(id)),
       reader,
     );
     return {

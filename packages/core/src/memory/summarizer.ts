@@ -9,6 +9,7 @@ import type { Summarize, SummarizeFailure } from "../window-options.ts";
 import type { Attempt } from "./attempt.ts";
 import { type Call, withDeadline } from "./deadline.ts";
 import type { Prepared } from "./draft.ts";
+import { evictAll } from "./evict.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
 
@@ -192,7 +193,7 @@ export class Summarizer<M> {
   /** Evicts what does not fit, without a summary; what fits stays. */
   async #evict(): Promise<void> {
     await this.#change(({ draft, settings, limits }) => {
-      draft.leave(planWindow(draft.live, settings, limits).evict, "evicted");
+      evictAll(draft, planWindow(draft.live, settings, limits).evict);
     });
   }
 
