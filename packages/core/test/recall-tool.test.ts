@@ -5,11 +5,14 @@ import {
   createChatMemory,
   entry,
   inMemoryStore,
+  type ModelMessage,
   recallTool,
+  type TokenCounter,
   toolCall,
   toolResult,
   user,
 } from "../src/index.ts";
+import { redact, truncateToolResults } from "../src/processors.ts";
 import { withoutHistory } from "./without-history.ts";
 
 interface Answer {
@@ -23,7 +26,7 @@ interface Answer {
   readonly before?: number;
 }
 
-const mark = "[recalled from the earlier conversation] ";
+const note = "[recalled from the earlier conversation]";
 
 async function recalled(
   memory: ChatMemory<never>,
@@ -31,8 +34,9 @@ async function recalled(
   options?: Parameters<typeof recallTool>[1],
 ): Promise<Answer> {
   const text = await recallTool(memory, options).execute(input);
-  expect(text.startsWith(mark)).toBe(true);
-  return JSON.parse(text.slice(mark.length)) as Answer;
+  const answer = JSON.parse(text) as Answer & { readonly note: string };
+  expect(answer.note).toBe(note);
+  return answer;
 }
 
 const shortMemory = (): ChatMemory<never> =>
@@ -105,7 +109,7 @@ describe("recallTool", () => {
     );
     const answer = await recalled(memory, { id: ids[3] });
     expect(saidIn(answer)).toEqual(["b", "c", "d", "e", "f"].map((text) => text.repeat(50)));
-    expect(await recalled(memory, { id: "no such" })).toEqual({ found: [] });
+    expect(await recalled(memory, { id: "no such" })).toEqual({ note, found: [] });
   });
 
   test("never finds its own answers, nor the calls for them, again", async () => {
@@ -145,22 +149,63 @@ describe("recallTool", () => {
       toolResult("0", "weather", "A hailstorm in Bergen"),
       assistant("Hail."),
       toolCall("0", "recall", { query: "hail" }),
-      toolResult("0", "recall", `${mark}{"found":[{"said":"A hailstorm of old"}]}`),
+      toolResult("0", "recall", JSON.stringify({ note, found: [{ said: "A hailstorm of old" }] })),
       user("Thanks."),
       user("And now?"),
     );
     expect(saidIn(await recalled(memory, { query: "hailstorm" }))).toEqual(["A hailstorm in Bergen"]);
   });
 
+  test("neither shows nor finds what the memory hides, and shows whole what it only shortens", async () => {
+    const long = `start ${"a ".repeat(400)}end`;
+    const counter: TokenCounter = {
+      name: "characters",
+      count: (message, format) =>
+        format
+          .pieces(message)
+          .reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 0), 0),
+    };
+    const memory = createChatMemory<ModelMessage>({
+      window: { maxMessages: 1 },
+      processors: [
+        redact({ patterns: [/"password":"[^"]*"/, /^key: .*$/m, /\bsk-\w{20,}/] }),
+        truncateToolResults({ maxTokens: 100, counter }),
+        {
+          name: "without-sisters",
+          eachAlone: true,
+          process: (messages) => messages.filter((message) => !JSON.stringify(message).includes("sister")),
+        },
+      ],
+    });
+    const key = `sk-${"0123456789".repeat(3)}`;
+    await memory.add(
+      user('{"password":"hunter2"} of Bergen'),
+      user("Bergen\nkey: value"),
+      user(`Bergen ${"b ".repeat(300)}${key} ${"c ".repeat(300)}`),
+      user("My sister lives in Bergen."),
+      toolCall("1", "look", {}),
+      toolResult("1", "look", long),
+      user("And now?"),
+      user("shown"),
+    );
+    const { found } = await recalled(memory as never, { query: "Bergen hunter2 value sister" });
+    const texts = found.map(({ said }) => said).join("\n");
+    expect(found).toHaveLength(3);
+    for (const secret of ["hunter2", "value", "sk-", "sister"]) expect(texts).not.toContain(secret);
+    expect((await recalled(memory as never, { query: key })).found.map(({ said }) => said)).toEqual([]);
+    const [result] = (await recalled(memory as never, { query: "start" })).found;
+    expect(result?.said).toBe(long);
+  });
+
   test("answers a model that asks wrongly in words, and fails where no history is kept", async () => {
     const memory = shortMemory();
     for (const input of [{}, { query: "" }, { query: "?!" }, { query: 7 }, { id: "" }, undefined]) {
       expect(await recallTool(memory).execute(input as never)).toBe(
-        `${mark}Nothing was asked for: give query, some words, or id.`,
+        JSON.stringify({ note, error: "Nothing was asked for: give query, some words, or id." }),
       );
     }
     for (const id of ["x".repeat(300), "a\0"])
-      expect(await recallTool(memory).execute({ id })).toBe(`${mark}{"found":[]}`);
+      expect(await recallTool(memory).execute({ id })).toBe(JSON.stringify({ note, found: [] }));
     expect(await recalled(memory, { query: "a", before: -1 })).toMatchObject({ found: [] });
     const without = createChatMemory({ id: "a", store: withoutHistory() });
     await expect(recallTool(without).execute({ query: "a" })).rejects.toMatchObject({ code: "UNSUPPORTED" });

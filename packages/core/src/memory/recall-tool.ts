@@ -3,7 +3,9 @@ import { isTurnkeepError } from "../errors.ts";
 import type { HistoryMessage } from "../memory-history.ts";
 import { callback, integer, such } from "../option-checks.ts";
 import { type Fields, optional, takeOptions } from "../option-fields.ts";
+import { applyProcessors } from "../processors/apply-processors.ts";
 import { resultTexts } from "../view/result-texts.ts";
+import { hidingOf } from "./hiding.ts";
 
 /** Options of {@link recallTool}. */
 export interface RecallToolOptions {
@@ -44,8 +46,8 @@ const inputSchema = {
   additionalProperties: false,
 } as const;
 
-/** Begins each answer, and tells a recalled result from what was said. */
-const mark = "[recalled from the earlier conversation] ";
+/** Stands in each answer, and tells a recalled result from what was said, however often a framework escapes it. */
+const mark = "[recalled from the earlier conversation]";
 
 const optionFields = {
   maxCharacters: optional(
@@ -64,8 +66,10 @@ const around = 2;
 /**
  * A tool by which the model looks into what has left its view: for words, newest first, or for one message by its id with
  * what stood around it. Use it beside a window, so that what is evicted can still be found. It only reads, does bounded
- * work, and answers with at most `maxCharacters`. Its own answers are marked, and never found again; what was edited,
- * regenerated or removed is not found either.
+ * work, and answers with at most `maxCharacters`, as JSON. Its own answers are marked, and never found again; what was edited,
+ * regenerated or removed is not found either. What the memory's `eachAlone` processors hide, such as `redact`, is neither
+ * shown nor found; what one that `shortens` leaves out, such as `truncateToolResults`, is. Give it the memory itself: of one
+ * in a wrapper of yours it knows no processors.
  *
  * Errors: `INVALID_OPTION`; at run time those of {@link ChatMemory.history}. What the model asks wrongly is answered in
  * words.
@@ -77,7 +81,7 @@ const around = 2;
  * const memory = createChatMemory({ window: { maxMessages: 1 } });
  * await memory.add(user("My sister lives in Bergen."), user("Where does she live?"));
  * const recall = recallTool(memory); // tools: { recall }
- * console.log(await recall.execute({ query: "sister" })); // […] {"found":[{"id":"…","said":"My sister lives in Bergen.", …
+ * console.log(await recall.execute({ query: "sister" })); // {"note":"…","found":[{"said":"My sister lives in Bergen.", …
  * ```
  */
 export function recallTool<M>(memory: ChatMemory<M>, options?: RecallToolOptions): RecallTool {
@@ -89,11 +93,13 @@ export function recallTool<M>(memory: ChatMemory<M>, options?: RecallToolOptions
     execute: async (input, { signal } = {}) => {
       const { query, id, before } = (input ?? {}) as Readonly<Record<keyof RecallInput, unknown>>;
       const asked = { memory, signal, maxCharacters, maxSearched };
-      if (typeof id === "string" && id !== "") return mark + JSON.stringify(await recallAround(id, asked));
+      const answer = (found: object): string => JSON.stringify({ note: mark, ...found });
+      if (typeof id === "string" && id !== "") return answer(await recallAround(id, asked));
       const words = typeof query === "string" ? wordsOf(query) : [];
-      if (words.length === 0) return `${mark}Nothing was asked for: give query, some words, or id.`;
+      if (words.length === 0)
+        return answer({ error: "Nothing was asked for: give query, some words, or id." });
       const end = Number.isSafeInteger(before) && Number(before) >= 0 ? Number(before) : undefined;
-      return mark + JSON.stringify(await recallWords(words, end, asked));
+      return answer(await recallWords(words, end, asked));
     },
   };
 }
@@ -134,7 +140,7 @@ async function recallWords<M>(
   { memory, signal, maxCharacters, maxSearched }: Asked<M>,
 ): Promise<Found> {
   const hits: Hit<M>[] = [];
-  const textOf = textReader(memory);
+  const textOf = textReader(memory, signal);
   let searched = 0;
   let end: number | undefined;
   const pages = memory.historyPages({
@@ -146,7 +152,7 @@ async function recallWords<M>(
   });
   for await (const { messages, hasMore } of pages) {
     for (const message of messages) {
-      const text = textOf(message);
+      const text = await textOf(message);
       const lower = text.toLowerCase();
       const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
       if (places.length > 0) hits.push({ message, text, places });
@@ -183,14 +189,16 @@ async function recallAround<M>(
     memory.history(before),
     memory.history({ after: seq, states, limit: around, signal }),
   ]);
-  const textOf = textReader(memory);
+  const textOf = textReader(memory, signal);
   const aside = Math.floor((maxCharacters - frame) / 10);
   const own = maxCharacters - frame - 2 * around * aside;
   // Results are read before their calls, as a search meets them.
   const newestFirst = [...later.messages.reverse(), message, ...earlier.messages];
-  const found = newestFirst.map((each) =>
-    recalled(memory, each, textOf(each), { room: each === message ? own : aside, place: 0 }),
-  );
+  const found: Recalled[] = [];
+  for (const each of newestFirst)
+    found.push(
+      recalled(memory, each, await textOf(each), { room: each === message ? own : aside, place: 0 }),
+    );
   return { found: found.reverse().filter(({ said }) => said !== "") };
 }
 
@@ -201,7 +209,7 @@ function nothingForNoId(error: unknown): { readonly messages: readonly never[] }
 }
 
 /** What stands around the messages of an answer. */
-const frame: number = 60 + mark.length;
+const frame: number = 70 + mark.length;
 
 /** How much of an answer a message may take, and the place in its text that must be seen. */
 interface Room {
@@ -220,12 +228,20 @@ function recalled<M>(
 }
 
 /**
- * Reads what was said in a message, without what was recalled and the calls for it. It must be given newer messages
+ * Reads what the model may see of a message, without what was recalled and the calls for it. It must be given newer messages
  * first, since a call is known by its answer. Before its call, an id is another's.
  */
-function textReader<M>({ format }: ChatMemory<M>): (message: HistoryMessage<M>) => string {
+function textReader<M>(
+  memory: ChatMemory<M>,
+  signal: AbortSignal | undefined,
+): (message: HistoryMessage<M>) => Promise<string> {
+  const { format } = memory;
+  const processors = hidingOf(memory);
   const recalls = new Set<string>();
-  return ({ message }) => {
+  return async ({ message: stored }) => {
+    const [message] =
+      processors.length === 0 ? [stored] : await applyProcessors<M>([stored], processors, { format, signal });
+    if (message === undefined) return "";
     const results = format.toolResults(message);
     const texts = resultTexts({ message, error: undefined, results }, results, format);
     for (const [at, { id }] of results.entries()) if (texts[at]?.includes(mark)) recalls.add(id);

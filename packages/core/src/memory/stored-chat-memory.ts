@@ -31,6 +31,7 @@ import { anchorAt } from "./anchor.ts";
 import { takeConflictOptions, takePutOptions, takeRemoveOptions, takeSignal } from "./call-options.ts";
 import { Changes, type CompactRequest } from "./changes.ts";
 import { decodeData } from "./data.ts";
+import { keepHiding } from "./hiding.ts";
 import { following, liveMessage, readHistory, takeQuery } from "./history.ts";
 import { Session } from "./session.ts";
 import { shrinkOnce, takeShrinkOptions } from "./shrink.ts";
@@ -60,6 +61,7 @@ class StoredChatMemory<M> implements ChatMemory<M> {
     this.#changes = new Changes(settings, this.#views);
     this.#writer = new Writer(settings, this.#session, this.#views);
     this.#turns = new Turns(settings, this.#session);
+    keepHiding(this, settings.processors);
     const warning = settings.reader.counter?.warning;
     if (warning !== undefined) this.#session.emit({ type: "warning", ...warning });
   }

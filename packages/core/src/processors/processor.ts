@@ -29,6 +29,11 @@ export interface Processor<M> {
    * over what `window.summarize` is given.
    */
   readonly eachAlone?: boolean | undefined;
+  /**
+   * Set this if the processor leaves out what is too long, and nothing that the model must not see: `recallTool` then shows
+   * it whole.
+   */
+  readonly shortens?: boolean | undefined;
   /** Set this if the processor keeps the view within a limit: a memory warns if one that could break it follows. */
   readonly limitsView?: boolean | undefined;
   /** Returns the messages to show, in order. The messages and the array are frozen: return copies of what changes. */

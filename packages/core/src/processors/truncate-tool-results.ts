@@ -62,13 +62,14 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
       tokens = Math.max(0, tokens - over);
     }
   };
-  return eachMessage(name, (format) => {
+  const processor = eachMessage(name, (format) => {
     const mapText = mapTextOf(format, name);
     return (message) => {
       if (format.toolResults(message).length === 0) return message;
       return mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
     };
   });
+  return Object.assign(processor, { shortens: true });
 }
 
 function checkedOptions(options: TruncateToolResultsOptions): {
