@@ -1,7 +1,7 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-/** What a person sees of the chat that `npm create turnkeep-chat` writes. It packs what the build made, so it runs after that. */
+/** What a person sees of the chat that `npm create turnkeep-chat` writes, and of one in Next.js. It packs what the build made, so it runs after that. */
 const config: ViteUserConfig = defineConfig({
   ...shared,
   test: {

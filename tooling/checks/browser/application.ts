@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import chromium from "@sparticuz/chromium";
 import { newerNode } from "@turnkeep/servers";
+import { type Browser, chromium as playwright } from "playwright-core";
 import { packed } from "../published/in-project.ts";
 import { UserProject } from "../src/published/project.mjs";
 
 const node = newerNode();
-/** npm runs what stands first on the path, and the chat wants a newer Node than the repository. Not as under Vitest. */
-const surroundings = {
+/** npm runs what stands first on the path, and a chat wants a newer Node than the repository. Not as under Vitest. */
+export const surroundings = {
   PATH: `${dirname(node)}:${process.env.PATH}`,
   NODE_ENV: undefined,
   NODE_OPTIONS: undefined,
@@ -56,7 +58,15 @@ export class Application {
   }
 }
 
-/** A process that serves the chat. */
+/** Chromium, from the package registry or where it is. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = process.env.TURNKEEP_CHROMIUM ?? (await chromium.executablePath());
+  // In one process, as its package would have it, a browser ends with its first context.
+  const args = chromium.args.filter((flag) => flag !== "--single-process");
+  return playwright.launch({ executablePath, args });
+}
+
+/** A process that serves a chat. */
 export class Server {
   readonly url: string;
   readonly #child: ChildProcess;

@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import chromium from "@sparticuz/chromium";
 import { startPostgres } from "@turnkeep/servers";
-import { type Browser, type BrowserContext, type Locator, chromium as playwright } from "playwright-core";
+import type { Browser, BrowserContext, Locator } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { root } from "../src/runner/workspace.mjs";
-import { Application, type Server } from "./application.ts";
+import { Application, launchBrowser, type Server } from "./application.ts";
 import { Tab } from "./tab.ts";
 
 const helpEnds = "a real model answers.";
@@ -22,10 +21,7 @@ let ann: BrowserContext;
 beforeAll(async () => {
   application = await Application.create();
   server = await application.start();
-  const executablePath = process.env.TURNKEEP_CHROMIUM ?? (await chromium.executablePath());
-  // In one process, as its package would have it, a browser ends with its first context.
-  const args = chromium.args.filter((flag) => flag !== "--single-process");
-  browser = await playwright.launch({ executablePath, args });
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -334,13 +330,14 @@ test("a question to a server that is away is not lost", async () => {
 
 test("the same over Postgres, by one line of .env", async () => {
   const postgres = await startPostgres();
-  application.write(".env", `DATABASE_URL=${postgres.url}\n`);
+  application.write(".env", `DATABASE_URL=${postgres.url}\nCONTEXT_TOKENS=12345\n`);
   let other = await application.start();
   try {
     const tab = await Tab.open(ann, other.url);
     await tab.ask("Hello");
     await tab.shows(helpEnds);
     await tab.rests();
+    await tab.explains("of 12,345 tokens");
     await other.kill();
     other = await application.start({ PORT: other.port });
     await tab.page.reload();

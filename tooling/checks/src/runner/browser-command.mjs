@@ -7,7 +7,7 @@ import { runVitest } from "./test-step.mjs";
 import { root } from "./workspace.mjs";
 
 /**
- * `npm run test:browser`: the chat of `create-turnkeep-chat`, created from tarballs and used in a browser. Answers the exit
+ * `npm run test:browser`: the chat of `create-turnkeep-chat`, and one in Next.js, from tarballs and used in a browser. Answers the exit
  * status; the line that it prints last counts the tests.
  *
  * @param {(text: string) => void} print
@@ -21,7 +21,7 @@ export async function browserCommand(print) {
       installStep(env),
       buildStep(env, "./packages/*"),
       {
-        name: "a chat in a browser",
+        name: "chats in a browser",
         needs: ["install", "build"],
         run: () =>
           runVitest(join(root, "tooling/checks"), {
