@@ -316,9 +316,18 @@ async function resolved<T>(
 }
 
 function said<M extends UIMessage>({ id, role, parts }: M): object {
-  const isDecision = (part: M["parts"][number]): boolean =>
-    isToolUIPart(part) && part.state === "approval-responded";
-  return { id, role, parts: role === "assistant" ? parts.filter(isDecision) : parts };
+  return { id, role, parts: role === "assistant" ? parts.flatMap(decisionIn) : parts };
+}
+
+/** What the user decides on a call, without its input: the server has that, and a request could be too small for it. */
+function decisionIn(part: UIMessage["parts"][number]): object[] {
+  if (!isToolUIPart(part) || part.state !== "approval-responded") return [];
+  const {
+    type,
+    state,
+    approval: { id, approved, reason },
+  } = part;
+  return [{ type, state, approval: { id, approved, reason } }];
 }
 
 function isBeingMade({ metadata }: UIMessage): boolean {

@@ -47,6 +47,18 @@ test("a call that the user refuses is not carried out", async () => {
   expect(await storedLines(memories)).toEqual(["user: Book it.", "assistant: [output-denied] Not booked."]);
 });
 
+test("a call with more input than a request may have is approved like any other", async () => {
+  const { server, failures } = world(callsTool("book", { city: "O".repeat(300_000) }), says("Booked."));
+  const { tools, count } = booking();
+  const { tab } = server({ tools });
+  const chat = tab();
+  await chat.sendMessage({ text: "Book it." });
+  await chat.addToolApprovalResponse({ id: approvalIn(chat), approved: true });
+  await settled(chat);
+  expect(chat.messages.map(line).at(-1)).toBe("assistant: [output-available] Booked.");
+  expect([chat.error, count(), failures]).toEqual([undefined, 1, []]);
+});
+
 test.each([true, false])(
   "a decision that leaves no room for the answer is refused, and the calls wait on (approved: %s)",
   async (approved) => {

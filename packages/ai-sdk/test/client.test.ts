@@ -64,18 +64,20 @@ test("a post holds the newest message alone, and says what the tab has seen", as
 
 test("of an answer only the decisions are posted", async () => {
   const { transport, sent } = transportTo();
-  const decision = {
-    type: "tool-book",
-    toolCallId: "c",
-    state: "approval-responded",
-    input: {},
-    approval: { id: "1", approved: true },
-  };
-  const parts = [{ type: "text", text: "May I?" }, decision] as UIMessage["parts"];
+  const call = { toolCallId: "c", input: { city: "Oslo" }, callProviderMetadata: { any: { signature: "s" } } };
+  const decisions = [
+    { type: "tool-book", state: "approval-responded", approval: { id: "1", approved: true } },
+    { type: "dynamic-tool", state: "approval-responded", approval: { id: "2", approved: false, reason: "No." } },
+  ];
+  const parts = [
+    { type: "text", text: "May I?" },
+    { ...call, type: "tool-look", state: "output-available", output: "seen" },
+    ...decisions.map((decision) => ({ ...call, ...decision })),
+  ] as UIMessage["parts"];
   await transport.sendMessages(
     sending([{ id: "a", role: "assistant", parts }], new AbortController().signal),
   );
-  expect(sent[0]?.body?.message).toEqual({ id: "a", role: "assistant", parts: [decision] });
+  expect(sent[0]?.body?.message).toEqual({ id: "a", role: "assistant", parts: decisions });
 });
 
 test("what is stopped in the browser is stopped on the server, before anything else is posted", async () => {
