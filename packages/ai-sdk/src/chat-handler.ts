@@ -273,8 +273,7 @@ class Handler {
     const { model, tools, settings, onError } = this.#options;
     return streamText({
       stopWhen: stepCountIs(20),
-      // Where a memory has them, they are the application's: none is taken from a browser.
-      allowSystemInMessages: true,
+      ...withSystem,
       onError: ({ error }: { error: unknown }) => onError(error),
       ...(settings as object | undefined),
       model: model as LanguageModel,
@@ -285,11 +284,14 @@ class Handler {
   }
 }
 
+/** Where a memory has system messages, they are the application's: none is taken from a browser. */
+const withSystem = { allowSystemInMessages: true };
+
 /** Where there is no chat, there is none to be resumed, and so it is with somebody else's. */
 function nothingOfOthers(error: unknown): undefined {
   if (!isTurnkeepError(error, "OWNER_MISMATCH")) throw error;
 }
 
 function runAgent(agent: ChatAgent, run: Run): PromiseLike<Running> {
-  return agent.stream(run as never) as PromiseLike<Running>;
+  return agent.stream({ ...withSystem, ...run } as never) as PromiseLike<Running>;
 }

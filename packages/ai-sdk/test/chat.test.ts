@@ -1,11 +1,11 @@
 import { createChatMemories, inMemoryStore } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
-import { tool, type UIMessage } from "ai";
+import { ToolLoopAgent, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { chatHandler } from "../src/index.ts";
 import { line } from "./browser.ts";
-import { stored, storedLines, usage, world } from "./chat-server.ts";
+import { statusOf, stored, storedLines, usage, world } from "./chat-server.ts";
 import { callsTool, modelOf, says, told } from "./models.ts";
 
 test("a new chat, a second turn, and a page that is loaded", async () => {
@@ -81,7 +81,6 @@ test("two devices: both turns are kept, and each answer follows its question", a
 });
 
 test("an agent answers, with its own tools", async () => {
-  const { ToolLoopAgent } = await import("ai");
   const { model } = modelOf(callsTool("look"), says("Seen."));
   const look = tool({ description: "looks", inputSchema: z.object({}), execute: async () => "seen" });
   const agent = new ToolLoopAgent({ model, tools: { look } });
@@ -90,6 +89,19 @@ test("an agent answers, with its own tools", async () => {
   const chat = tab();
   await chat.sendMessage({ text: "Look." });
   expect(await storedLines(memories)).toEqual(["user: Look.", "assistant: [output-available] Seen."]);
+  expect(failures).toEqual([]);
+});
+
+test("an agent is shown the prompt of a memory that has one", async () => {
+  const { model, prompts } = modelOf(says("Yes?"));
+  const { server, failures } = world();
+  const { memories, tab } = server({ model: undefined, agent: new ToolLoopAgent({ model }) });
+  await memories
+    .get("chat-1", { owner: "ann" })
+    .instruct({ id: "s", role: "system", parts: [{ type: "text", text: "Be brief." }] });
+  await tab().sendMessage({ text: "Hello" });
+  expect(prompts.map((prompt) => prompt.map(told))).toEqual([["system: Be brief.", "user: Hello"]]);
+  expect(await statusOf(memories)).toBe("done");
   expect(failures).toEqual([]);
 });
 
