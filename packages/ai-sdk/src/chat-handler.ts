@@ -195,7 +195,7 @@ class Handler {
     this.#options = options;
     this.#answering = {
       tools: agent?.tools ?? tools,
-      run: agent === undefined ? (run) => this.#runModel(run) : (run) => runAgent(agent, run),
+      run: agent === undefined ? (run) => this.#runModel(run) : (run) => runAgent(agent, run, onError),
       onAnswer: async (memory, { asked, anchor, message }) => {
         if (title === undefined) return;
         // One that goes on once its calls were decided on is in what was asked already, as it was then.
@@ -292,6 +292,18 @@ function nothingOfOthers(error: unknown): undefined {
   if (!isTurnkeepError(error, "OWNER_MISMATCH")) throw error;
 }
 
-function runAgent(agent: ChatAgent, run: Run): PromiseLike<Running> {
-  return agent.stream({ ...withSystem, ...run } as never) as PromiseLike<Running>;
+/** An agent takes no `onError` for one run: its stream tells what the model fails with. */
+async function runAgent(agent: ChatAgent, run: Run, onError: (error: unknown) => void): Promise<Running> {
+  const running = (await agent.stream({ ...withSystem, ...run } as never)) as Running;
+  return {
+    toUIMessageStream: ({ messageMetadata, ...options }) =>
+      running.toUIMessageStream({
+        ...options,
+        messageMetadata: (streamed) => {
+          const { type, error } = streamed.part;
+          if (type === "error") onError(error);
+          return messageMetadata(streamed);
+        },
+      }),
+  };
 }

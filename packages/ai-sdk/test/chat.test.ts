@@ -1,5 +1,6 @@
 import { createChatMemories, inMemoryStore } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { until } from "@turnkeep/store-tests/gate";
 import { ToolLoopAgent, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -103,6 +104,23 @@ test("an agent is shown the prompt of a memory that has one", async () => {
   expect(prompts.map((prompt) => prompt.map(told))).toEqual([["system: Be brief.", "user: Hello"]]);
   expect(await statusOf(memories)).toBe("done");
   expect(failures).toEqual([]);
+});
+
+test("what an agent's model fails with is told, and what its tools fail with is not", async () => {
+  const { model } = modelOf(callsTool("look"), new Error("The model is away."));
+  const look = tool({
+    inputSchema: z.object({}),
+    execute: (): Promise<string> => Promise.reject(new Error("It is dark.")),
+  });
+  // Its own `onError` is in place of the SDK's, which logs.
+  const agent = new ToolLoopAgent({ model, tools: { look }, maxRetries: 0, onError: () => undefined });
+  const { server, failures } = world();
+  const { memories, tab } = server({ model: undefined, agent });
+  const chat = tab();
+  await chat.sendMessage({ text: "Look." });
+  expect(chat.error?.message).toBe("An error occurred.");
+  await until(async () => (await statusOf(memories)) === "failed");
+  expect(failures).toEqual([expect.objectContaining({ message: "The model is away." })]);
 });
 
 test("says what is wrong with its options", () => {

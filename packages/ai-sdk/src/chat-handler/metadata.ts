@@ -23,6 +23,7 @@ export type ChatMessage = UIMessage<ChatMetadata>;
 /** A part of the SDK's stream, as far as it is read here, in both majors. */
 export interface StreamPart {
   readonly type: string;
+  readonly error?: unknown;
   readonly usage?: {
     readonly inputTokens?: number | undefined;
     readonly outputTokens?: number | undefined;
