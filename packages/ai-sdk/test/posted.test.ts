@@ -159,13 +159,27 @@ test("files are taken as data URLs of the kinds that are named", async () => {
   const taken = await read({ ...png, filename: "a.png", providerMetadata: { any: {} } });
   expect(taken.message).toMatchObject({ parts: [{ type: "text" }, { ...png, filename: "a.png" }] });
   expect((taken.message as UIMessage).parts[1]).not.toHaveProperty("providerMetadata");
-  for (const other of [
-    { ...png, mediaType: "text/html" },
-    { ...png, url: "http://169.254.169.254/" },
-    { ...png, url: "data:" },
-    { ...png, url: 1 },
+  // What the SDK would make of it: the type of the URL, without its parameters.
+  const other = await read({ ...png, mediaType: "text/html", url: "data:Image/WebP;codecs=a;base64,aGk=" });
+  expect((other.message as UIMessage).parts[1]).toEqual({
+    type: "file",
+    mediaType: "image/webp",
+    url: "data:image/webp;base64,aGk=",
+  });
+  for (const url of [
+    "data:text/html;base64,aGk=",
+    "data:image/;base64,aGk=",
+    "data:image/png;base64,",
+    "data:image/png;base64,aGk",
+    "data:image/png;base64,a-_=",
+    "data:image/png;base64,aGk%3D",
+    "data:image/png,hi",
+    "data:,",
+    "data:",
+    "http://169.254.169.254/",
+    1,
   ]) {
-    await expect(read(other)).rejects.toMatchObject({ status: 400 });
+    await expect(read({ ...png, url })).rejects.toMatchObject({ status: 400 });
   }
   await expect(read(png, "a".repeat(1000))).rejects.toMatchObject({ status: 413 });
 });

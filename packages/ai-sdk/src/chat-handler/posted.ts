@@ -1,10 +1,13 @@
-import { isObject } from "@turnkeep/core/format-kit";
+import { dataUrlFacts, isObject } from "@turnkeep/core/format-kit";
 import { nameText } from "@turnkeep/core/store-kit";
 import { safeValidateUIMessages, type UIMessage } from "ai";
 import type { ChatChange } from "./about.ts";
 import { Refusal, tooLong } from "./refusal.ts";
 
-/** Which files a browser may send, as data URLs: any other URL the SDK might fetch from inside your network. */
+/**
+ * Which files a browser may send, as data URLs in base64: any other URL the SDK might fetch from inside your network. The type
+ * in the URL counts.
+ */
 export interface ChatFiles {
   /** Such as `["image/*", "application/pdf"]`. */
   readonly mediaTypes: readonly string[];
@@ -123,14 +126,26 @@ function listOf<T>(parts: readonly unknown[], most: number, read: (part: Record<
 }
 
 function partIn(part: Record<string, unknown>, files: ChatFiles | undefined): UIMessage["parts"][number] {
-  const { type, text, mediaType, url, filename } = part;
+  const { type, text, url, filename } = part;
   if (type === "text" && typeof text === "string") return { type, text };
-  if (type !== "file" || typeof url !== "string" || typeof mediaType !== "string") throw notTaken();
+  if (type !== "file" || typeof url !== "string") throw notTaken();
+  // The SDK believes the URL, whatever else the part says. A file that no model takes would spoil every later question.
+  const { mediaType = "", data = "" } = dataUrlFacts(url) ?? {};
   const isTaken = files?.mediaTypes.some((taken) =>
     taken.endsWith("/*") ? mediaType.startsWith(taken.slice(0, -1)) : taken === mediaType,
   );
-  if (isTaken !== true || !/^data:[^,]*,/.test(url)) throw notTaken();
-  return { type, mediaType, url, ...(typeof filename === "string" && { filename: filename.slice(0, 200) }) };
+  if (isTaken !== true || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType) || !isBase64(data)) throw notTaken();
+  return {
+    type,
+    mediaType,
+    url: `data:${mediaType};base64,${data}`,
+    ...(typeof filename === "string" && { filename: filename.slice(0, 200) }),
+  };
+}
+
+/** Whether it is base64 with its padding, of a byte or more. */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[a-z\d+/]+={0,2}$/i.test(text);
 }
 
 function decisionIn({ type, state, approval }: Record<string, unknown>): Decision {
