@@ -125,6 +125,8 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   readonly #seen = new Map<string, string>();
   /** The answer of which the page may have a part alone, by chat: loaded while it was being made, or cut off. */
   readonly #partial = new Map<string, string>();
+  /** Anew once an answer begins or a message is deleted, by chat: a page that was asked for before knows nothing of it. */
+  readonly #changes = new Map<string, object>();
   /** By which a request that follows another at once is known, by chat. */
   readonly #requests = new Map<string, object>();
   readonly #stopping = new Map<string, Promise<unknown>>();
@@ -171,33 +173,34 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   }
 
   async history(chatId: string, { before }: { readonly before?: number } = {}) {
+    const change = this.#changes.get(chatId);
     const query = before === undefined ? "" : `?before=${before}`;
     const page = (await this.#call("GET", pathOf(chatId) + query)) as MessagePage<M>;
-    return before === undefined ? this.#shown(chatId, page) : page;
-  }
-
-  async restoreVersion(chatId: string, versionId: string) {
-    const path = pathOf(chatId, "versions", versionId);
-    return this.#shown(chatId, (await this.#call("POST", path)) as MessagePage<M>);
-  }
-
-  /** Notes the newest message as shown. */
-  #shown(chatId: string, page: MessagePage<M>): MessagePage<M> {
-    this.#noteNewest(chatId, page.messages.at(-1));
+    if (before === undefined) this.#noteNewest(chatId, page.messages.at(-1), change);
     return page;
   }
 
-  #noteNewest(chatId: string, newest: M | undefined): void {
-    if (newest === undefined) return;
+  async restoreVersion(chatId: string, versionId: string) {
+    const change = this.#changes.get(chatId);
+    const path = pathOf(chatId, "versions", versionId);
+    const page = (await this.#call("POST", path)) as MessagePage<M>;
+    this.#noteNewest(chatId, page.messages.at(-1), change);
+    return page;
+  }
+
+  /** Notes the newest message as shown, unless something has changed since it was asked for. */
+  #noteNewest(chatId: string, newest: M | undefined, change: object | undefined): void {
+    if (newest === undefined || change !== this.#changes.get(chatId)) return;
     this.#seen.set(chatId, newest.id);
     if (isBeingMade(newest)) this.#partial.set(chatId, newest.id);
     else this.#partial.delete(chatId);
   }
 
   async tree(chatId: string) {
+    const change = this.#changes.get(chatId);
     const tree = (await this.#call("GET", pathOf(chatId, "tree"))) as MessageTree<M>;
     const head = tree.messages.find(({ message }) => message.id === tree.headId);
-    this.#noteNewest(chatId, head?.message);
+    this.#noteNewest(chatId, head?.message, change);
     return tree;
   }
 
@@ -231,7 +234,12 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
     await this.#call("DELETE", pathOf(chatId, "messages", messageId));
     // What another tab has said behind it is not seen by that.
     const [before, newest] = page?.messages.slice(-2) ?? [];
-    if (before !== undefined && newest?.id === messageId) this.#seen.set(chatId, before.id);
+    if (before !== undefined && newest?.id === messageId) this.#noteChange(chatId, before.id);
+  }
+
+  #noteChange(chatId: string, newestId: string): void {
+    this.#seen.set(chatId, newestId);
+    this.#changes.set(chatId, {});
   }
 
   /** Notes the answer as shown, and stops it where the user does. A request that takes another's place is no stop. */
@@ -261,7 +269,7 @@ class Transport<M extends UIMessage> extends DefaultChatTransport<M> implements 
   /** An answer is whole once it says so: a connection that is cut may end like any other. */
   #noteChunk(chatId: string, chunk: UIMessageChunk): void {
     if (chunk.type === "start" && chunk.messageId !== undefined) {
-      this.#seen.set(chatId, chunk.messageId);
+      this.#noteChange(chatId, chunk.messageId);
       this.#partial.set(chatId, chunk.messageId);
     }
     if (chunk.type === "finish" || chunk.type === "abort" || chunk.type === "error")

@@ -64,10 +64,18 @@ test("a post holds the newest message alone, and says what the tab has seen", as
 
 test("of an answer only the decisions are posted", async () => {
   const { transport, sent } = transportTo();
-  const call = { toolCallId: "c", input: { city: "Oslo" }, callProviderMetadata: { any: { signature: "s" } } };
+  const call = {
+    toolCallId: "c",
+    input: { city: "Oslo" },
+    callProviderMetadata: { any: { signature: "s" } },
+  };
   const decisions = [
     { type: "tool-book", state: "approval-responded", approval: { id: "1", approved: true } },
-    { type: "dynamic-tool", state: "approval-responded", approval: { id: "2", approved: false, reason: "No." } },
+    {
+      type: "dynamic-tool",
+      state: "approval-responded",
+      approval: { id: "2", approved: false, reason: "No." },
+    },
   ];
   const parts = [
     { type: "text", text: "May I?" },
@@ -203,6 +211,68 @@ test("that nothing was there to resume says nothing of an answer that was asked 
   expect(await resumed).toBeNull();
   await read(await transport.reconnectToStream({ chatId: "chat-1" }));
   expect(lines().at(-1)).toBe(part);
+});
+
+const page = { messages: [question("q-0")] };
+
+test.each([
+  ["history", page],
+  ["tree", { messages: [{ parentId: null, message: question("q-0") }], headId: "q-0" }],
+  ["restoreVersion", page],
+] as const)("what %s tells late says nothing of an answer that has begun since", async (what, told) => {
+  const late = gate();
+  const answers = [
+    () => late.opened.then(() => Response.json(told)),
+    () => streaming([start], "broken"),
+    () => streaming([start, finish], "closed"),
+  ].values();
+  const { transport, sent, lines } = transportTo(() => answers.next().value?.());
+  const { signal } = new AbortController();
+  const loaded = what === "restoreVersion" ? transport[what]("chat-1", "q-0") : transport[what]("chat-1");
+  await turns();
+  await read(await transport.sendMessages(sending([question("q-1")], signal)));
+  late.open();
+  expect(await loaded).toEqual(told);
+  await read(await transport.reconnectToStream({ chatId: "chat-1" }));
+  expect(lines().at(-1)).toBe(part);
+  await transport.sendMessages(sending([question("q-2")], signal));
+  expect(sent.at(-1)?.body?.seen).toBe("a-1");
+});
+
+test("a page that comes late is what the tab shows where nothing was there to resume", async () => {
+  const late = gate();
+  const answers = [
+    () => late.opened.then(() => Response.json(page)),
+    () => new Response(null, { status: 204 }),
+  ].values();
+  const { transport, sent } = transportTo(() => answers.next().value?.());
+  const loaded = transport.history("chat-1");
+  await turns();
+  expect(await transport.reconnectToStream({ chatId: "chat-1" })).toBeNull();
+  late.open();
+  await loaded;
+  await transport.sendMessages(sending([question("q-1")], new AbortController().signal));
+  expect(sent.at(-1)?.body?.seen).toBe("q-0");
+});
+
+test("a page that comes late does not bring a message back that was deleted since", async () => {
+  const late = gate();
+  const whole = { messages: [question("q-0"), question("q-1")] };
+  const answers = [
+    () => Response.json(whole),
+    () => late.opened.then(() => Response.json(whole)),
+    () => Response.json(whole),
+    () => new Response(null, { status: 204 }),
+  ].values();
+  const { transport, sent } = transportTo(() => answers.next().value?.());
+  await transport.history("chat-1");
+  const loaded = transport.history("chat-1");
+  await turns();
+  await transport.deleteMessage("chat-1", "q-1");
+  late.open();
+  await loaded;
+  await transport.sendMessages(sending([question("q-2")], new AbortController().signal));
+  expect(sent.at(-1)?.body?.seen).toBe("q-0");
 });
 
 test("a signal that fires when the answer is over stops nothing", async () => {
