@@ -74,7 +74,7 @@ export interface ChatHandlerOptions<M extends UIMessage = UIMessage> {
   readonly path?: string | undefined;
   /** Which files a question may hold. Default: none. */
   readonly files?: ChatFiles | undefined;
-  /** Keeps a serverless function alive until an answer is stored: Next's `after`, Cloudflare's `ctx.waitUntil`. */
+  /** Keeps a serverless function alive until an answer is stored: Next's `after`, Cloudflare's `(work) => ctx.waitUntil(work)`. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
   /** Told what goes wrong on the server's side. Default: `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined;

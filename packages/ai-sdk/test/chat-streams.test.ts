@@ -122,6 +122,20 @@ test("an answer goes on when its tab is closed", async () => {
   expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One, two."]);
 });
 
+test("a waitUntil that throws is told, and the answer goes on", async () => {
+  const { server, failures } = world(says("One."));
+  const { tab } = server({
+    waitUntil: () => {
+      throw new TypeError("Illegal invocation");
+    },
+  });
+  const chat = tab();
+  await chat.sendMessage({ text: "Count." });
+  expect(chat.messages.map(line)).toEqual(["user: Count.", "assistant: One."]);
+  expect(chat.error).toBeUndefined();
+  expect(failures).toEqual([expect.objectContaining({ message: "Illegal invocation" })]);
+});
+
 test("stop ends the answer on the server, and keeps what came", async () => {
   const { reply, begun } = slowly("One, ", "two.");
   const { server, failures } = world(reply, says("Yes?"));

@@ -94,7 +94,12 @@ export async function answer(
     .then((answered) => answering.onAnswer(memory, answered))
     .catch((error: unknown) => report(error))
     .finally(stopFollowing);
-  answering.waitUntil?.(work);
+  try {
+    answering.waitUntil?.(work);
+  } catch (error) {
+    // The turn has begun: who asked is answered all the same.
+    answering.onError(error);
+  }
   return promise;
 }
 
