@@ -1,6 +1,7 @@
 import { entry } from "@turnkeep/core";
+import { until } from "@turnkeep/store-tests/gate";
 import type { UIMessage } from "ai";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { line } from "./browser.ts";
 import { slowly, statusOf, storedLines, world } from "./chat-server.ts";
 import { says } from "./models.ts";
@@ -103,6 +104,35 @@ test("an answer goes on when somebody restores what is not there, or is shown al
   expect(await storedLines(memories)).toEqual(["user: Count on.", "assistant: Two, or more."]);
   expect(await statusOf(memories)).toBe("done");
   expect(failures).toEqual([]);
+});
+
+test("an answer goes on when somebody asks behind a prompt whose place another took, or restores that", async () => {
+  const { reply, begun, goOn } = slowly("One, ", "two.");
+  const { server, failures } = world(reply, says("Three."));
+  const { memories, tab, transport } = server();
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const turns = vi.spyOn(memory, "turn");
+  const instruct = (text: string) =>
+    memory.instruct({ id: text, role: "system", parts: [{ type: "text", text }] });
+  const replaced = await instruct("Be brief.");
+  await instruct("Be polite.");
+  const asked = tab().sendMessage({ text: "Count." });
+  await begun;
+  await expect(transport().restoreVersion("chat-1", replaced)).rejects.toThrow("No such version.");
+  const { messages } = await transport().history("chat-1");
+  const other = tab(messages);
+  const body = { parentId: replaced, seen: messages.at(-1)?.id };
+  const next = other.sendMessage({ text: "And?" }, { body });
+  await until(() => turns.mock.calls.length === 2);
+  goOn();
+  await Promise.all([asked, next]);
+  expect((await storedLines(memories)).slice(1)).toEqual([
+    "user: Count.",
+    "assistant: One, two.",
+    "user: And?",
+    "assistant: Three.",
+  ]);
+  expect([other.error, failures]).toEqual([undefined, []]);
 });
 
 test("the versions of what took the place of all, where something older had left", async () => {

@@ -15,8 +15,10 @@ export async function otherBranch(
 ): Promise<{ readonly id: string; readonly newest: UIMessage } | undefined> {
   if (parentId === undefined) return undefined;
   const ids = [question.id, ...(parentId === null ? [] : [parentId])];
-  const { messages } = await reader.history({ ids });
-  const shown = messages.find(({ id }) => id === question.id) ?? messages[0];
+  const { messages } = await reader.history({ ids, branches: true });
+  // A prompt in front is on no branch.
+  const said = messages.filter(({ parent }) => parent !== undefined);
+  const shown = said.find(({ id }) => id === question.id) ?? said[0];
   if (shown?.state !== "superseded") return undefined;
   if (shown.id === question.id && shown.message.role !== "user") throw notAsked;
   const newest = await newestOf(reader);

@@ -41,9 +41,10 @@ const noSuchVersion = new Refusal(404, "No such version.");
  * a version that there is not, or that is shown already.
  */
 export async function restoreVersion(memory: Memory, id: string, signal: AbortSignal): Promise<void> {
-  const { messages } = await memory.history({ ids: [id] });
+  const { messages } = await memory.history({ ids: [id], branches: true });
   const [version] = messages;
-  if (version === undefined) throw noSuchVersion;
+  // A prompt in front is a version of nothing.
+  if (version?.parent === undefined) throw noSuchVersion;
   if (version.state !== "superseded") return;
   await memory.requestStop();
   try {
