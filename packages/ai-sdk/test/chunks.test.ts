@@ -4,7 +4,12 @@ import { chunksBetween } from "../src/chat-handler/chunks.ts";
 
 type Parts = UIMessage["parts"];
 
-const call = { type: "tool-look", toolCallId: "c-1", input: { city: "Oslo" } };
+const call = {
+  type: "tool-look",
+  toolCallId: "c-1",
+  toolMetadata: { server: "weather" },
+  input: { city: "Oslo" },
+};
 const dynamic = { ...call, type: "dynamic-tool", toolName: "find", toolCallId: "c-2", title: "Find" };
 const approval = { id: "ap-1" };
 
@@ -16,8 +21,14 @@ const looked = [
 
 const seen = (celsius: number, text: object) => [
   ...looked,
-  { ...call, state: "output-available", approval, output: "seen" },
-  { ...dynamic, state: "output-error", errorText: "away" },
+  {
+    ...call,
+    state: "output-available",
+    approval,
+    output: "seen",
+    resultProviderMetadata: { any: { kept: 1 } },
+  },
+  { ...dynamic, state: "output-error", errorText: "away", resultProviderMetadata: { any: { kept: 2 } } },
   { type: "source-url", sourceId: "s-1", url: "https://example.com/" },
   { type: "file", mediaType: "text/plain", url: "data:text/plain,hi" },
   { type: "data-weather", id: "d-1", data: { celsius } },
@@ -75,6 +86,23 @@ test("what has not changed is not sent again", () => {
 test("a call that is refused ends so", async () => {
   const denied = [{ ...call, state: "output-denied", approval }] as unknown as Parts;
   expect(await replayed([denied])).toEqual(denied);
+});
+
+test("a result that is no longer preliminary is said to be final", async () => {
+  const final = { ...call, state: "output-available", output: "seen" };
+  const states = [[{ ...final, preliminary: true }], [final]] as unknown as Parts[];
+  expect(await replayed(states)).toEqual([final]);
+});
+
+test("what a text cites is said with its end", () => {
+  const citations = [
+    { source: { type: "source", sourceType: "url", id: "s-1", url: "https://example.com/" } },
+  ];
+  const text = { type: "text", text: "4 degrees." };
+  const cited = [{ ...text, state: "done", citations }] as unknown as Parts;
+  const end = { type: "text-end", id: "0", citations };
+  expect(chunksBetween([], cited).at(-1)).toEqual(end);
+  expect(chunksBetween([{ ...text, state: "streaming" }] as Parts, cited)).toEqual([end]);
 });
 
 const response = { type: "tool-approval-response", approvalId: "ap-1", approved: true };

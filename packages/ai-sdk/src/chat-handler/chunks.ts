@@ -3,7 +3,8 @@ import { isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 
 type Part = UIMessage["parts"][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
-type TextPart = Extract<Part, { type: "text" | "reasoning" }>;
+/** A text of major 7 has citations. */
+type TextPart = Extract<Part, { type: "text" | "reasoning" }> & { readonly citations?: unknown };
 
 /** Major 6 has no chunk that says what was decided, and refuses a stream with one that it does not know. */
 const hasResponseChunk = "isStepCount" in ai;
@@ -35,17 +36,18 @@ function chunksOf(part: Part, old: Part | undefined, id: string): object[] {
 }
 
 function textChunks(
-  { type, text, state, providerMetadata }: TextPart,
+  { type, text, state, citations, providerMetadata }: TextPart,
   old: TextPart | undefined,
   id: string,
 ): object[] {
   const delta = text.slice(old?.text.length ?? 0);
   const metadata = providerMetadata && { providerMetadata };
+  const cited = citations === undefined ? {} : { citations };
   const wasOpen = old === undefined || old.state === "streaming";
   return [
     ...(old === undefined ? [{ type: `${type}-start`, id, ...metadata }] : []),
     ...(delta === "" ? [] : [{ type: `${type}-delta`, id, delta }]),
-    ...(wasOpen && state !== "streaming" ? [{ type: `${type}-end`, id, ...metadata }] : []),
+    ...(wasOpen && state !== "streaming" ? [{ type: `${type}-end`, id, ...cited, ...metadata }] : []),
   ];
 }
 
@@ -68,13 +70,22 @@ function inputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
     input,
     providerExecuted,
     title,
+    toolMetadata,
     callProviderMetadata: providerMetadata,
   } = part as ToolPart & {
     readonly callProviderMetadata?: object;
   };
   const isDynamic = part.type === "dynamic-tool";
   const toolName = isDynamic ? part.toolName : part.type.slice("tool-".length);
-  const call = { toolCallId, toolName, dynamic: isDynamic, providerExecuted, title, providerMetadata };
+  const call = {
+    toolCallId,
+    toolName,
+    dynamic: isDynamic,
+    providerExecuted,
+    title,
+    toolMetadata,
+    providerMetadata,
+  };
   if (part.state !== "input-streaming") return [{ type: "tool-input-available", ...call, input }];
   return old === undefined ? [{ type: "tool-input-start", ...call }] : [];
 }
@@ -93,15 +104,27 @@ function responseChunk({ id, approved, reason }: Approval): object {
   return { type: "tool-approval-response", approvalId: id, approved, ...said };
 }
 
+/** A result that is preliminary is followed by others. */
 function outputChunks(part: ToolPart, old: ToolPart | undefined): object[] {
+  const chunk = outputChunk(part);
+  const isKnown = JSON.stringify(chunk) === JSON.stringify(old && outputChunk(old));
+  return chunk === undefined || isKnown ? [] : [chunk];
+}
+
+function outputChunk(part: ToolPart): object | undefined {
   const { toolCallId } = part;
-  if (part.state === "output-available") {
-    const { output, preliminary } = part;
-    const isKnown = old?.state === part.state && JSON.stringify(old.output) === JSON.stringify(output);
-    return isKnown ? [] : [{ type: "tool-output-available", toolCallId, output, preliminary }];
+  switch (part.state) {
+    case "output-available": {
+      const { output, preliminary, resultProviderMetadata: providerMetadata } = part;
+      return { type: "tool-output-available", toolCallId, output, preliminary, providerMetadata };
+    }
+    case "output-error": {
+      const { errorText, resultProviderMetadata: providerMetadata } = part;
+      return { type: "tool-output-error", toolCallId, errorText, providerMetadata };
+    }
+    case "output-denied":
+      return { type: "tool-output-denied", toolCallId };
+    default:
+      return undefined;
   }
-  if (part.state === old?.state) return [];
-  if (part.state === "output-error")
-    return [{ type: "tool-output-error", toolCallId, errorText: part.errorText }];
-  return part.state === "output-denied" ? [{ type: "tool-output-denied", toolCallId }] : [];
 }
