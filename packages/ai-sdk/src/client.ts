@@ -102,8 +102,8 @@ type Followed = { readonly chatId: string; readonly abortSignal?: AbortSignal | 
 
 /**
  * The transport for `useChat` with `chatHandler` on the server: it posts the newest message alone, and of an answer only what the
- * user decides on its calls. When `stop` is called, the server stops too; a page that is closed or loaded anew stops nothing,
- * and shows the answer again with `resume: true`.
+ * user decides on its calls. When `stop` is called, the server stops too; a page that is closed or loaded anew stops no answer,
+ * and shows it again with `resume: true`.
  *
  * @example
  * ```ts

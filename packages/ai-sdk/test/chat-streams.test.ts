@@ -1,5 +1,5 @@
 import { gate, until } from "@turnkeep/store-tests/gate";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { chatTransport } from "../src/client.ts";
 import type { ChatMessage } from "../src/index.ts";
 import { Chat, line } from "./browser.ts";
@@ -100,26 +100,49 @@ test("an answer whose connection breaks is shown whole when it is resumed, once"
   expect(failures).toEqual([]);
 });
 
+/** What a tab sends that may be closed. */
+function asking(text: string, signal: AbortSignal): Request {
+  const message = { id: text, role: "user", parts: [{ type: "text", text }] };
+  return new Request("http://localhost/api/chat", {
+    method: "POST",
+    headers: { user: "ann", "content-type": "application/json" },
+    body: JSON.stringify({ id: "chat-1", message }),
+    signal,
+  });
+}
+
 test("an answer goes on when its tab is closed", async () => {
   const { reply, begun, goOn } = slowly("One, ", "two.");
   const { server } = world(reply);
   const { memories, handler } = server();
   const gone = new AbortController();
-  const message = { id: "q-1", role: "user", parts: [{ type: "text", text: "Count." }] };
-  const response = await handler(
-    new Request("http://localhost/api/chat", {
-      method: "POST",
-      headers: { user: "ann", "content-type": "application/json" },
-      body: JSON.stringify({ id: "chat-1", message }),
-      signal: gone.signal,
-    }),
-  );
+  const response = await handler(asking("Count.", gone.signal));
   await begun;
   gone.abort();
   await response.body?.cancel();
   goOn();
   await until(async () => (await statusOf(memories)) === "done");
   expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One, two."]);
+});
+
+test("a question that still waits for its turn goes with its tab, and leaves nothing behind", async () => {
+  const { server, prompts, failures } = world(says("One."), says("Two."));
+  const { memories, handler, tab } = server();
+  await tab().sendMessage({ text: "Count." });
+  const memory = memories.get("chat-1", { owner: "ann" });
+  const turnOver = gate();
+  const turn = memory.turn(() => turnOver.opened);
+  const turns = vi.spyOn(memory, "turn");
+  const gone = new AbortController();
+  const asked = handler(asking("Go on.", gone.signal));
+  await until(() => turns.mock.calls.length > 0);
+  gone.abort();
+  expect((await asked).status).toBe(499);
+  turnOver.open();
+  await turn;
+  await memory.turn(() => undefined);
+  expect(await storedLines(memories)).toEqual(["user: Count.", "assistant: One."]);
+  expect([prompts.length, failures]).toEqual([1, []]);
 });
 
 test("a waitUntil that throws is told, and the answer goes on", async () => {

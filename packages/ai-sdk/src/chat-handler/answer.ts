@@ -69,7 +69,8 @@ export async function answer(
   { mustExist, take }: Taking,
   answering: Answering,
 ): Promise<Response> {
-  // Who has gone need not wait for the turn any more; an answer that has begun goes on.
+  // An answer that has begun goes on. Of a question that waits nothing is stored: a page that is loaded anew does not show it,
+  // and who stops it looks like who has gone.
   const waiting = new AbortController();
   const leave = (): void => waiting.abort(request.signal.reason);
   if (request.signal.aborted) leave();
