@@ -17,7 +17,7 @@ const repairs: Readonly<Record<Exclude<RuleName, "calls-apart">, string>> = {
   "last-message": "a sentence of the user's asks the model to go on",
   "instruction-place":
     "a system message moves behind what the user says next, or becomes a note of the user's",
-  "settings-apart": "two messages in a row that change the effort or the format become one",
+  "settings-apart": "two messages in a row that only change the effort or the format become one",
   "same-role": "neighbours become one message",
   "answer-after-results": "a sentence of the model's stands between results and the user",
   unsent: "an empty list of calls goes, and an image that was not made",

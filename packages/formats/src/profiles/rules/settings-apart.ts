@@ -1,11 +1,12 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { onlySets } from "../about.ts";
 import { pattern } from "../fields.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
-/** No two neighbours set something of that name: see `MessageFormat.sets`. */
+/** No two neighbours only set something of that name: see `MessageFormat.sets`. */
 export type SettingsApart = Rule<"settings-apart", { readonly names: RegExp }>;
 
-/** Neighbours become what they leave in force. */
+/** Neighbours become what they leave in force. One that says something beside what it sets stays whole. */
 export const settingsApart: RuleKind<SettingsApart> = {
   fields: { names: pattern },
   repair<M>(messages: readonly M[], format: MessageFormat<M>, rule: SettingsApart) {
@@ -26,7 +27,7 @@ export const settingsApart: RuleKind<SettingsApart> = {
     ),
 };
 
-/** Whether a message and the one before it both set such a thing. */
+/** Whether a message and the one before it both set such a thing, and say nothing. */
 function areNeighbours<M>(
   messages: readonly M[],
   index: number,
@@ -34,6 +35,8 @@ function areNeighbours<M>(
   { names }: SettingsApart,
 ): boolean {
   const isOne = (message: M | undefined): boolean =>
-    message !== undefined && (format.sets?.(message) ?? []).some((name) => names.test(name));
+    message !== undefined &&
+    (format.sets?.(message) ?? []).some((name) => names.test(name)) &&
+    onlySets(message, format);
   return isOne(messages[index]) && isOne(messages[index - 1]);
 }
