@@ -6,6 +6,7 @@ import {
   type MemoryEvent,
   type ModelMessage,
   type ProviderProfile,
+  system,
   toolCall,
   toolResult,
   user,
@@ -381,6 +382,92 @@ describe("approvals that come one by one", () => {
     // Once the model has gone on, an approval changes nothing of what it was shown.
     const late = (await shownOf([...waits, user("Never mind."), assistant("Fine."), approved("a")])).view;
     expect(late).toEqual([...left, assistant("Fine.")]);
+  });
+});
+
+describe("what the application says behind calls that wait", () => {
+  const effort = (level: string): ModelMessage => ({
+    role: "system",
+    content: "",
+    providerOptions: { openai: { reasoningEffortUpdate: level } },
+  });
+  const paid = toolResult("c", "pay", "paid");
+  const thought = { type: "reasoning" as const, text: "hm" };
+  const memoryOf = (options: { window?: { maxMessages: number }; profile?: ProviderProfile } = {}) =>
+    createChatMemory<ModelMessage>({ ...options, systemMessages: "positioned" });
+
+  test.each([
+    ["a setting", effort("high")],
+    ["an instruction", system("Be quick.")],
+  ])("takes none for interrupted, and stands before them while they do: %s", async (_, said) => {
+    const memory = memoryOf();
+    await memory.add(user("Pay."), request);
+    await memory.add(said);
+    await memory.add(response);
+    for (const profile of [undefined, any])
+      expect(await memory.messages({ profile })).toEqual([user("Pay."), said, request, response]);
+    await memory.add(paid);
+    for (const profile of [undefined, any])
+      expect(await memory.messages({ profile })).toEqual([user("Pay."), request, response, paid, said]);
+  });
+
+  test("stays behind a call that nobody has approved, where that gets a result", async () => {
+    const memory = memoryOf();
+    await memory.add(user("Pay."), request, effort("high"));
+    expect(await memory.messages()).toEqual([user("Pay."), effort("high"), request]);
+    expect(await memory.messages({ profile: any })).toEqual([
+      user("Pay."),
+      request,
+      interrupted("c", "pay"),
+      effort("high"),
+    ]);
+  });
+
+  test("is one setting with what was set before them", async () => {
+    const memory = memoryOf();
+    await memory.add(user("Pay."), effort("low"), request, effort("high"), response);
+    expect(await memory.messages({ profile: any })).toEqual([
+      user("Pay."),
+      effort("high"),
+      request,
+      response,
+    ]);
+  });
+
+  test("makes the window count no result for them", async () => {
+    const memory = memoryOf({ window: { maxMessages: 3 } });
+    await memory.add(user("Pay."), request, effort("high"));
+    expect(await memory.messages()).toEqual([user("Pay."), effort("high"), request]);
+  });
+
+  test("is a change before what the model thought of them, and after it", async () => {
+    const bound = { ...any, reasoning: "bound" as const };
+    const asked = assistant([thought, ...(request.content as never[])]);
+    const memory = memoryOf({ profile: bound });
+    await memory.add(user("Pay."), asked, response);
+    expect(await memory.messages()).toEqual([user("Pay."), asked, response]);
+    await memory.add(effort("high"));
+    expect(await memory.messages()).toEqual([user("Pay."), effort("high"), request, response]);
+    await memory.add(paid, assistant([thought, text]));
+    expect(JSON.stringify(await memory.messages())).not.toContain("hm");
+  });
+
+  test("stands before them where a processor says it, too", async () => {
+    const asked = assistant([thought, ...(request.content as never[])]);
+    const memory = createChatMemory<ModelMessage>({
+      processors: [{ name: "reminding", process: (messages) => [...messages, system("Be quick.")] }],
+    });
+    await memory.add(user("Pay."), asked, response);
+    for (const profile of [undefined, any])
+      expect(await memory.messages({ profile })).toEqual([
+        user("Pay."),
+        system("Be quick."),
+        asked,
+        response,
+      ]);
+    const bound = { ...any, reasoning: "bound" as const };
+    const view = [user("Pay."), system("Be quick."), request, response];
+    expect(await memory.messages({ profile: bound })).toEqual(view);
   });
 });
 

@@ -174,10 +174,11 @@ export function saidIn(messages: readonly ModelMessageLike[]): string[] {
 function shownCost(steps: readonly Said[][]): { messages: number; tokens: number } {
   const sum = (messages: readonly ModelMessageLike[]): number =>
     messages.reduce((total, message) => total + tokensOf(message), 0);
+  const last = steps.findLast(([first]) => first?.message.role !== "system");
   let messages = 0;
   let tokens = 0;
   for (const step of steps) {
-    const shown = shownOf(step, step === steps.at(-1));
+    const shown = shownOf(step, step === last);
     messages += Math.max(shown.length, step.length);
     tokens += Math.max(sum(shown), sum(step.map((said) => said.message)));
   }

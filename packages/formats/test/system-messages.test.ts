@@ -178,6 +178,28 @@ it("UI messages set what the options of their texts set", () => {
   expect(format.inForce?.([effort("low"), said, effort("high")])).toEqual([effort("high")]);
 });
 
+it("UI messages that set something leave a call open whose approval was put in its place since", async () => {
+  const call = { type: "tool-pay", toolCallId: "c", input: {} };
+  const answer = (state: string, approval: object) => ({
+    id: "2",
+    role: "assistant" as const,
+    parts: [{ ...call, state, approval: { id: "ok", ...approval } }],
+  });
+  const asked = { id: "1", role: "user" as const, parts: [{ type: "text", text: "Pay." }] };
+  const setting = {
+    id: "3",
+    role: "system" as const,
+    parts: [{ type: "text", text: "", providerMetadata: { openai: { reasoningEffortUpdate: "low" } } }],
+  };
+  const memory = createChatMemory({ format: uiMessageFormat(), profile: openai });
+  await memory.add(asked);
+  await memory.put("2", answer("approval-requested", {}));
+  await memory.add(setting);
+  const approved = answer("approval-responded", { approved: true });
+  await memory.put("2", approved);
+  expect(await memory.messages()).toEqual([asked, setting, approved]);
+});
+
 it("a list that a provider takes breaks no rule of its profile", () => {
   const effort = {
     role: "system",

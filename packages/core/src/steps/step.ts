@@ -63,6 +63,11 @@ export function isSystem<M>(step: Step<M>): boolean {
   return step.items[0]?.role === "system";
 }
 
+/** The last step that is no system message: those are nobody's turn. */
+export function lastSaid<M>(steps: readonly Step<M>[]): Step<M> | undefined {
+  return steps.findLast((step) => !isSystem(step));
+}
+
 /** Whether it is the prompt: see {@link isPrompt}. */
 export function isPromptStep<M>({ items: [item] }: Step<M>): boolean {
   return item !== undefined && isPrompt(item);

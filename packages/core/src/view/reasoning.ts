@@ -46,23 +46,23 @@ export function withoutStaleReasoning<M>(
 }
 
 /**
- * The messages that the processors returned, without the reasoning after a change of theirs: what they changed may have
+ * The messages that are left after the processors, without the reasoning after a change of theirs: what they changed may have
  * still been there when it was made. Changes by `eachAlone` processors do not count: they were made then too.
  */
 export function afterChanges<M>(
+  left: readonly M[],
   stages: readonly { readonly messages: readonly M[] }[],
   processors: readonly Processor<M>[],
   format: MessageFormat<M>,
 ): readonly M[] {
   const lists = stages.map((stage) => stage.messages);
-  const answered = lists.at(-1) ?? [];
   const isChange = ({ eachAlone }: Processor<M>, index: number): boolean =>
     eachAlone !== true && !isSame(lists[index], lists[index + 1]);
   const known = lists[processors.findIndex(isChange)];
-  if (known === undefined) return answered;
-  const first = answered.findIndex((message, place) => message !== known[place]);
-  if (first < 0) return answered;
-  return answered.flatMap((message, place) => {
+  if (known === undefined) return left;
+  const first = left.findIndex((message, place) => message !== known[place]);
+  if (first < 0) return left;
+  return left.flatMap((message, place) => {
     if (place < first || !format.hasReasoning(message)) return [message];
     return format.without(message, { reasoning: true }) ?? [];
   });

@@ -5,7 +5,7 @@ import { type Item, type ItemReader, messageOf } from "../steps/item.ts";
 import { tokensOf } from "../steps/item-facts.ts";
 import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { approvedInTime, isOneAnswer, type Step } from "../steps/step.ts";
+import { approvedInTime, isOneAnswer, lastSaid, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
 import { isApproval } from "./behind-calls.ts";
 import type { MayStayOpen } from "./missing-results.ts";
@@ -111,7 +111,7 @@ export function repairMessages<M>(
   format: MessageFormat<M>,
   openCalls: OpenCalls,
 ): Repaired<M> {
-  return repairSteps(stepsOf(messages, format), format, openCalls);
+  return repairSteps(openCallsLast(stepsOf(messages, format), format, openCalls), format, openCalls);
 }
 
 function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls | "none"): MayStayOpen {
@@ -122,6 +122,23 @@ function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls | "none"): MayStayOp
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
   const approved = new Set(last.flatMap((item) => approvedInTime(step, item)));
   return (callId) => approved.has(callId);
+}
+
+/**
+ * The steps with those whose calls stay open last, behind what the application said since: a system message is nobody's turn,
+ * and whoever runs approved calls looks for the approvals in the last message.
+ */
+export function openCallsLast<M>(
+  steps: readonly Step<M>[],
+  format: MessageFormat<M>,
+  openCalls: OpenCalls,
+): readonly Step<M>[] {
+  const last = lastSaid(steps);
+  if (last === undefined || last === steps.at(-1) || last.unanswered === 0) return steps;
+  const interrupted = (mayStay: OpenCalls | "none"): number =>
+    repairedStep(last, mayStay, format).interruptedCalls.length;
+  if (interrupted(openCalls) === interrupted("none")) return steps;
+  return [...steps.filter((step) => step !== last), last];
 }
 
 /**

@@ -17,7 +17,7 @@ import type { EvictionUnit } from "../window/units/unit.ts";
 import type { WindowOverflow } from "../window-options.ts";
 import { asOneSetting } from "./in-force.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
-import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
+import { type OpenCalls, openCallsLast, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
 /** What a view is made of. */
 export interface ViewRequest<M> {
@@ -138,12 +138,12 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     stages.push({ by: "processor", name: processor.name, messages });
   }
   if (settings.processors.length > 0) {
-    if (profile?.reasoning === "bound") messages = afterChanges(stages, settings.processors, format);
     if (settings.repair || profile !== undefined) {
       const repaired = repairMessages(messages, format, openCalls);
       pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
     }
+    if (profile?.reasoning === "bound") messages = afterChanges(messages, stages, settings.processors, format);
     stages.push(repairedTo(messages));
   }
   const shaped = await shapedBy(profile, messages, format).catch(refuse);
@@ -195,10 +195,13 @@ function shownByWindow<M>(
   }
   if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
   if (profile !== undefined && !settings.systemFirst) steps = promptFirst(steps);
-  steps = asOneSetting(steps, reader.format);
+  const ordered = openCallsLast(steps, reader.format, openCalls);
+  const isMoved = ordered !== steps;
+  steps = asOneSetting(ordered, reader.format);
   if (profile?.reasoning === "bound") {
-    // What the window hides but memory still holds was there when the reasoning was made.
-    const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
+    // What the window hides but memory still holds was there when the reasoning was made, and what is shown before its
+    // time was not.
+    const changed = hidden.size > 0 || isMoved ? Number.POSITIVE_INFINITY : epoch;
     steps = withoutStaleReasoning(steps, { epoch: changed, model, toolsKey, format: reader.format });
   }
   return repairSteps(steps, reader.format, openCalls);

@@ -2,7 +2,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isPromptStep, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isPromptStep, lastSaid, type Step } from "../steps/step.ts";
 import { groupsOf, withinTurn } from "./groups.ts";
 import type { Limits } from "./limits.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -18,7 +18,8 @@ export function planByGroups<M>(
   const { refill = false, slack = noCost, early = false } = options;
   const room = new Room(live.items.length, live.tokens, limits);
   room.enter(slack);
-  for (const step of live.unsettled) room.enter(addedTo(step, live, settings));
+  const addedTo = addedByStep(live, settings);
+  for (const step of live.unsettled) room.enter(addedTo(step));
   const share = refill ? 0 : early ? (1 + settings.window.target) / 2 : 1;
   // As it is for most messages.
   if (live.boundaries === 0 && room.fitsWithin(share))
@@ -28,9 +29,14 @@ export function planByGroups<M>(
 
 const none: readonly never[] = [];
 
-/** What repair adds to a step. */
-function addedTo<M>(step: Step<M>, live: Live<M>, { repair, addedByRepair }: MemorySettings<M>): Cost {
-  return repair && live.unsettled.has(step) ? addedByRepair(step, step === live.steps.at(-1)) : noCost;
+/** What repair adds to each step. */
+function addedByStep<M>(
+  { unsettled, steps }: Live<M>,
+  { repair, addedByRepair }: MemorySettings<M>,
+): (step: Step<M>) => Cost {
+  if (!repair || unsettled.size === 0) return () => noCost;
+  const last = lastSaid(steps);
+  return (step) => (unsettled.has(step) ? addedByRepair(step, step === last) : noCost);
 }
 
 /** The first step for which no provider's compaction stands. */
@@ -54,9 +60,10 @@ function evictGroups<M>(
 ): WindowPlan<M> {
   const { window } = settings;
   const summarizes = window.summarize !== undefined;
+  const addedTo = addedByStep(live, settings);
   const evict: Item<M>[] = [];
   const leave = (step: Step<M>): void => {
-    const added = addedTo(step, live, settings);
+    const added = addedTo(step);
     pushAll(evict, step.items);
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
