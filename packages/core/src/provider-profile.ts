@@ -39,7 +39,12 @@ export interface ProviderProfile {
   shape<M>(messages: readonly M[], format: MessageFormat<M>): ShapedView<M>;
   /**
    * Only if `shape` changes call ids: maps each id that a view shows to the id of the stored call. A result that is
-   * added under an id from a view is stored under the id of its call.
+   * added under an id from a view is stored under the id of its call. `asked` are the ids of such results: one may be from a
+   * view of more calls, some of which have left since.
    */
-  storedCallIds?<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlyMap<string, string>;
+  storedCallIds?<M>(
+    messages: readonly M[],
+    format: MessageFormat<M>,
+    asked?: readonly string[],
+  ): ReadonlyMap<string, string>;
 }

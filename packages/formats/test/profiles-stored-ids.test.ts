@@ -5,11 +5,12 @@ import {
   inMemoryStore,
   type MessageFormat,
   type ModelMessage,
+  modelMessageFormat,
   user,
 } from "@turnkeep/core";
 import { expect, it } from "vitest";
 import { anthropicFormat } from "../src/anthropic.ts";
-import { mistral, strict } from "../src/profiles.ts";
+import { mistral, openai, strict } from "../src/profiles.ts";
 
 const call = (toolCallId: string) => ({ type: "tool-call" as const, toolCallId, toolName: "pay", input: {} });
 const resultOf = (toolCallId: string, value = "paid") => ({
@@ -125,4 +126,40 @@ it("holds for messages of another format", async () => {
   });
   const last = (await memory.history()).messages.at(-1)?.message as M;
   expect(anthropicFormat.toolResults(last)).toEqual([{ id: "toolu_1" }]);
+});
+
+it("is stored under its call's id where a call of that id has left between the view and the result", async () => {
+  const memory = createChatMemory({ profile: openai, window: { maxMessages: 5, target: 1 } });
+  const asking = (toolCallId: string) => ({ ...request(toolCallId), approvalId: `ok ${toolCallId}` });
+  const answering = (toolCallId: string) => ({ ...response, approvalId: `ok ${toolCallId}` });
+  const calls = ["call_0", "call_1"];
+  await memory.add(
+    assistant([call("call_0")]),
+    tool(resultOf("call_0")),
+    user("b"),
+    assistant([...calls.map(call), ...calls.map(asking)]),
+    tool(...calls.map(answering)),
+  );
+  const view = await memory.messages();
+  const alias = modelMessageFormat.toolCalls(view[3] as ModelMessage)[0]?.id ?? "";
+  expect(alias).toMatch(/^[a-z0-9]{9}$/);
+  await memory.add(tool(resultOf("call_1")));
+  expect((await memory.messages())[0]).toEqual(user("b"));
+  await memory.add(tool(resultOf(alias)));
+  expect((await memory.history()).messages.at(-1)?.message).toEqual(tool(resultOf("call_0")));
+  expect(JSON.stringify(await memory.messages())).not.toContain("interrupted");
+});
+
+it("is stored so behind a view that brought an earlier call of that id back", async () => {
+  const memory = createChatMemory({ profile: openai, window: { maxMessages: 4, target: 1 } });
+  const [pinned = ""] = await memory.add(assistant([call("call_0")]), tool(resultOf("call_0")), user("b"));
+  await memory.add(assistant([call("call_0"), request("call_0")]), tool(response));
+  const view = await memory.messages({ pinned: [pinned] });
+  const [first, alias = ""] = view
+    .flatMap((message) => modelMessageFormat.toolCalls(message))
+    .map(({ id }) => id);
+  expect(first).toBe("call_0");
+  expect(alias).toMatch(/^[a-z0-9]{9}$/);
+  await memory.add(tool(resultOf(alias)));
+  expect((await memory.history()).messages.at(-1)?.message).toEqual(tool(resultOf("call_0")));
 });

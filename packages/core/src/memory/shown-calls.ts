@@ -18,15 +18,17 @@ export function underStoredIds<M>(
   if (profile?.storedCallIds === undefined || rename === undefined) return messages;
   const made = new Set(messages.flatMap(({ facts }) => facts.calls.map(({ id }) => id)));
   const isUnknown = (id: string): boolean => !made.has(id) && !live.hasCall(id);
-  const isOfView = ({ facts: { role, results } }: Prepared<M>): boolean =>
-    role !== "assistant" && results.some(({ id }) => isUnknown(id));
-  if (!messages.some(isOfView)) return messages;
+  const unknownIn = ({ facts: { role, results } }: Prepared<M>): string[] =>
+    role === "assistant" ? [] : results.flatMap(({ id }) => (isUnknown(id) ? [id] : []));
+  const asked = messages.flatMap(unknownIn);
+  if (asked.length === 0) return messages;
   const ids = profile.storedCallIds(
     live.items.flatMap(({ message }) => (message === undefined ? [] : [message])),
     format,
+    asked,
   );
   return messages.map((prepared) => {
-    if (!isOfView(prepared)) return prepared;
+    if (unknownIn(prepared).length === 0) return prepared;
     const { message } = prepared.facts;
     const renamed = rename(message, (id) => (isUnknown(id) ? (ids.get(id) ?? id) : id));
     if (renamed === message) return prepared;

@@ -39,6 +39,7 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
     reasoning: ruleOf(rules, "reasoning")?.kept ?? "any",
     maxMessages: ruleOf(rules, "messages")?.limit,
     shape: (messages, format) => shape(messages, format, name, inOrder),
-    storedCallIds: (messages, format) => storedCallIds(messages, format, ruleOf(rules, "call-ids")),
+    storedCallIds: (messages, format, asked) =>
+      storedCallIds(messages, format, ruleOf(rules, "call-ids"), asked),
   };
 }

@@ -91,17 +91,37 @@ function newIds({ pattern, unique }: CallIds, taken: Set<string>) {
   };
 }
 
-/** The ids of the calls, by those that they bear in a view. */
+/**
+ * The ids of the calls, by those that they bear in a view. Of what is `asked` for, also by those that they bore while other
+ * calls of their id, which have left since, stood before them.
+ */
 export function storedCallIds<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
   rule: CallIds | undefined,
+  asked: readonly string[] = [],
 ): ReadonlyMap<string, string> {
   if (rule === undefined) return new Map();
   const idsOf = (message: M): string[] => format.toolCalls(message).map(({ id }) => id);
   const stored = messages.flatMap(idsOf);
   const shown = withNewIds(messages, format, rule).flatMap(idsOf);
-  return new Map(shown.map((id, index) => [id, stored[index] ?? id]));
+  const ids = new Map(shown.map((id, index) => [id, stored[index] ?? id]));
+  if (rule.unique === "request") addEarlier(ids, stored, asked);
+  return ids;
+}
+
+/** How many ids are made to find what is asked for: in a long memory, fewer for each of its calls. */
+const maxMade = 10_000;
+
+function addEarlier(ids: Map<string, string>, stored: readonly string[], asked: readonly string[]): void {
+  const missing = new Set(asked.filter((id) => id.length === length && !ids.has(id)));
+  const callIds = new Set(stored);
+  for (const callId of callIds) {
+    for (let times = 1; times * callIds.size <= maxMade && missing.size > 0; times++) {
+      const id = made(`${times}:${callId}`, new Set());
+      if (missing.delete(id)) ids.set(id, callId);
+    }
+  }
 }
 
 function made(key: string, taken: Set<string>): string {
