@@ -121,6 +121,17 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
     expect(validate(list, openai, { format })).toEqual([]);
   });
 
+  it("gives one that bears no id the call whose id another did not bear", async () => {
+    const shown = await shownOf([
+      user("a"),
+      asks(["weather", "1"], ["weather"]),
+      ...results(["weather", "rain", "9"], ["weather", "sun"]),
+      user("b"),
+    ]);
+    expect(JSON.stringify(shown)).not.toContain("interrupted");
+    expect(idsOf(shown)).toEqual({ calls: ["1", "tool weather"], results: ["tool weather", "1"] });
+  });
+
   it("tells calls that share an id by their order, in one answer and in two", async () => {
     const twice = [
       user("a"),
@@ -367,6 +378,29 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
   });
 }
 
-describe("Gemini contents", () => cases<GeminiContent>(words.gemini));
+describe("Gemini contents", () => {
+  cases<GeminiContent>(words.gemini);
+
+  it("answer no call twice, whether their results bear ids or not", async () => {
+    const { user, asks, results } = words.gemini;
+    const memory = createChatMemory<GeminiContent>({ format: geminiFormat, profile: gemini });
+    await memory.add(
+      user("a"),
+      asks(["weather"], ["weather", "2"], ["weather"]),
+      ...results(["weather", "rain", "9"], ["weather", "sun"], ["weather", "fog"]),
+      user("b"),
+    );
+    const shown = await memory.messages();
+    expect(JSON.stringify(shown)).not.toContain("interrupted");
+    const responses = shown
+      .flatMap(({ parts }) => parts ?? [])
+      .flatMap((part) => part.functionResponse ?? []);
+    expect(responses.map(({ id, response }) => [id, response])).toEqual([
+      [undefined, { output: "rain" }],
+      ["2", { output: "sun" }],
+      [undefined, { output: "fog" }],
+    ]);
+  });
+});
 describe("Ollama messages", () => cases<OllamaMessage>(words.ollama));
 describe("LangChain4j messages", () => cases<LangChain4jMessage>(words.langchain4j));

@@ -56,19 +56,25 @@ export class NamedCalls<M> {
     const taken = new Map<string, number>();
     const take = (id: string): void => void taken.set(id, (taken.get(id) ?? 0) + 1);
     for (const { id, isGiven } of results) if (isGiven && isMade(id)) take(id);
-    const next = new Map<ToolCalls, number>();
+    const claimed = new Set<NamedCall>();
+    // For results with an id, and for those without: either pass calls that the other may answer.
+    const next = { given: new Map<ToolCalls, number>(), named: new Map<ToolCalls, number>() };
     return results.map(({ id, name, isGiven, member }) => {
       const of = this.#byTool.get(name ?? "");
       if (of === undefined || member === undefined || (isGiven && isMade(id))) return undefined;
       while (of.first < of.calls.length && !waits(step, (of.calls[of.first] as NamedCall).id, 0)) of.first++;
-      let at = next.get(of) ?? of.first;
+      const from = isGiven ? next.given : next.named;
+      let at = from.get(of) ?? of.first;
       const isIt = (call: NamedCall): boolean =>
-        waits(step, call.id, taken.get(call.id) ?? 0) && !(isGiven && call.isGiven);
+        !claimed.has(call) && !(isGiven && call.isGiven) && waits(step, call.id, taken.get(call.id) ?? 0);
       while (at < of.calls.length && !isIt(of.calls[at] as NamedCall)) at++;
-      next.set(of, at + 1);
+      from.set(of, at + 1);
       // One result more is another of the newest such call.
       const call = of.calls[at] ?? (isGiven ? undefined : of.calls.at(-1));
-      if (call !== undefined) take(call.id);
+      if (call !== undefined) {
+        take(call.id);
+        claimed.add(call);
+      }
       return call?.isGiven === isGiven ? undefined : call;
     });
   }
