@@ -75,6 +75,41 @@ describe("what servers refuse that speak another provider's protocol", () => {
     expect(validate(view, minimax, { format: anthropicFormat })).toEqual([]);
   });
 
+  it("MiniMax: each part of a message that is taken apart stands in one of those that it becomes", async () => {
+    const block = (value: object) => value as Exclude<AnthropicMessage["content"], string>[number];
+    const use = (id: string) => block({ type: "tool_use", id, name: "t", input: {} });
+    const result = (id: string, content: unknown = "ok") =>
+      block({ type: "tool_result", tool_use_id: id, content });
+    const found = (text: string) => {
+      const source = { type: "search_result", source: "https://example.org", title: "Found" };
+      return block({ ...source, content: [{ type: "text", text }] });
+    };
+    const hologram = block({ type: "hologram", of: "a part that no format knows" });
+    const said: AnthropicMessage[] = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: [hologram, use("1"), use("2"), use("3")] },
+      {
+        role: "user",
+        content: [result("1", [found("one")]), result("2"), result("3"), found("more"), hologram],
+      },
+    ];
+    const memory = createChatMemory({ format: anthropicFormat, profile: minimax });
+    await memory.add(...said);
+    const view = await memory.messages();
+    expect(view).toEqual([
+      said[0],
+      { role: "assistant", content: [hologram, use("1")] },
+      { role: "user", content: [result("1", [found("one")])] },
+      { role: "assistant", content: [use("2")] },
+      { role: "user", content: [result("2")] },
+      { role: "assistant", content: [use("3")] },
+      { role: "user", content: [result("3")] },
+      { role: "assistant", content: "(No answer was given.)" },
+      { role: "user", content: [found("more"), hologram] },
+    ]);
+    expect(validate(view, minimax, { format: anthropicFormat })).toEqual([]);
+  });
+
   it("MiniMax: calls of the AI SDK, one of which was interrupted and two of which share an id", async () => {
     const part = (id: string) => ({ type: "tool-call" as const, toolCallId: id, toolName: "t", input: {} });
     const memory = createChatMemory({ profile: minimax });

@@ -1,8 +1,8 @@
-import type { MessageFormat, TextPlace } from "@turnkeep/core";
-import { Visitor } from "@turnkeep/core/format-kit";
+import type { MessageFormat } from "@turnkeep/core";
 import { oneOf, optional } from "@turnkeep/core/store-kit";
 import { answersCalls } from "../about.ts";
 import { methodOf } from "../method-of.ts";
+import { PartsAlone } from "../parts-alone.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /**
@@ -34,22 +34,11 @@ export const answerAfterResults: RuleKind<AnswerAfterResults> = {
     ),
 };
 
-/** Leaves of a message its results. */
-class ResultsAlone extends Visitor {
-  override textPart<P extends object>(part: P, _member: string, of: TextPlace): P | undefined {
-    return of === "content" ? undefined : part;
-  }
-
-  override media<P extends object, Of extends TextPlace>(part: P, of: Of): P | undefined {
-    return of === "content" ? undefined : part;
-  }
-}
-
 /** Results, and what the user says beside them. */
 function takenApart<M>(message: M, format: MessageFormat<M>): M[] {
   if (format.role(message) !== "user" || format.toolResults(message).length === 0) return [message];
   const said = format.without(message, { toolResults: () => true });
-  const results = methodOf(format, "visit")(message, new ResultsAlone());
+  const results = methodOf(format, "visit")(message, new PartsAlone({ results: () => true }));
   return said === undefined || results === undefined ? [message] : [results, said];
 }
 

@@ -1,7 +1,7 @@
 import type { MessageFormat } from "@turnkeep/core";
-import { type CallShape, Visitor } from "@turnkeep/core/format-kit";
 import { answersCalls } from "../about.ts";
 import { methodOf } from "../method-of.ts";
+import { PartsAlone } from "../parts-alone.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /** Each call stands in a message of its own, with its result right behind it. */
@@ -67,7 +67,7 @@ function inHalves<M>(
   const visit = methodOf(format, "visit");
   // The first call keeps what was said before it.
   const asked = format.without(caller, { toolCalls: (id) => isRest.has(id) }) as M;
-  const askedThen = visit(caller, new CallsAlone(isRest)) as M;
+  const askedThen = visit(caller, new PartsAlone({ calls: (id) => isRest.has(id) })) as M;
   return [
     ...inHalves(
       asked,
@@ -82,26 +82,4 @@ function inHalves<M>(
       format,
     ),
   ];
-}
-
-/** Leaves some calls of a message, and nothing else. */
-class CallsAlone extends Visitor {
-  readonly #ids: ReadonlySet<string>;
-
-  constructor(ids: ReadonlySet<string>) {
-    super();
-    this.#ids = ids;
-  }
-
-  override call<P extends object>(part: P, { ref }: CallShape<P>): P | undefined {
-    return this.#ids.has(ref(part).id) ? part : undefined;
-  }
-
-  override result(): undefined {}
-
-  override textPart(): undefined {}
-
-  override reasoning(): undefined {}
-
-  override media(): undefined {}
 }
