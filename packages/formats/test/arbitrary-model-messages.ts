@@ -96,7 +96,10 @@ const assistantPart = fc.oneof(
 );
 const toolPart = fc.oneof(
   result,
-  record({ type: is("tool-approval-response"), approvalId, approved: fc.boolean() }, { reason: text }),
+  record(
+    { type: is("tool-approval-response"), approvalId, approved: fc.boolean() },
+    { reason: text, providerExecuted: fc.boolean() },
+  ),
   unknown,
 );
 

@@ -1,7 +1,7 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { asText } from "@turnkeep/core/format-kit";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../src/conversion/outputs.ts";
 import { convert } from "../src/convert.ts";
 import { sources } from "./conversion-sources.ts";
 import { conversionOf, normal, pairs } from "./conversions.ts";
@@ -30,7 +30,7 @@ describe("any messages", () => {
           expect(typeof kind).toBe("string");
         }
         const target = shown(written, other.format);
-        const json = jsonText(written);
+        const json = asText(written);
         messages.forEach((one, index) => {
           const own_ = lost.filter((loss) => loss.index === index && !isOfMember.test(loss.kind));
           if (own_.length === 0) arrives(shown([one], own.format), target, json);

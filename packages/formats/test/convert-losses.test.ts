@@ -1,6 +1,6 @@
+import { asText } from "@turnkeep/core/format-kit";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../src/conversion/outputs.ts";
 import { convert } from "../src/convert.ts";
 import { sources } from "./conversion-sources.ts";
 import { type AnyConversion, conversionOf, pairs } from "./conversions.ts";
@@ -68,7 +68,7 @@ describe("a member that is not known", () => {
           });
           const isTold = losses(marked).some((kind) => !before.includes(kind));
           const { messages } = convert([marked], { from: own, to: other });
-          const arrives = jsonText(messages).includes(value);
+          const arrives = asText(messages).includes(value);
           expect({ path, told: isLostWithAll || isTold || arrives }).toEqual({ path, told: true });
         }
       }),
@@ -112,5 +112,53 @@ describe("what another member takes the place of", () => {
       "reasoning.summary",
     ]);
     expect(lost("Responses", { type: "reasoning", id: "r", summary })).toEqual([]);
+  });
+});
+
+describe("what JSON cannot hold", () => {
+  const call = (input: unknown) => ({
+    role: "assistant",
+    content: [{ type: "tool-call", toolCallId: "1", toolName: "t", input }],
+  });
+  const result = (value: unknown) => ({
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId: "1", toolName: "t", output: { type: "json", value } }],
+  });
+  const converted = (to: string, ...messages: unknown[]) =>
+    convert(messages, { from: conversionOf("ModelMessage"), to: conversionOf(to) });
+  const noNumber = { a: [1, Number.NaN] };
+  const bytes = { a: new Uint8Array([137, 80]) };
+
+  it.each(["OpenAI", "Responses", "LangChain4j"])(
+    "stands in the input of a call, which is text: %s",
+    (to) => {
+      expect(converted(to, call(noNumber)).lost).toEqual([{ index: 0, kind: "tool-call.input" }]);
+      const { messages, lost } = converted(to, call(bytes));
+      expect(lost).toEqual([]);
+      expect(JSON.stringify(messages)).toContain("iVA=");
+    },
+  );
+
+  it.each(["OpenAI", "Responses", "Anthropic", "Ollama", "LangChain4j"])(
+    "stands in a result, which is text: %s",
+    (to) => {
+      const { lost } = converted(to, call({}), result(noNumber));
+      expect(lost).toEqual([{ index: 1, kind: "tool-result.output" }]);
+      const { messages, lost: nothing } = converted(to, call({}), result(bytes));
+      expect(nothing).toEqual([]);
+      expect(JSON.stringify(messages)).toContain("iVA=");
+    },
+  );
+
+  it("is told of where JSON beside a medium is read as text", () => {
+    const image = { inlineData: { mimeType: "image/png", data: "aGk=" } };
+    const response = { name: "t", id: "1", response: { output: noNumber }, parts: [image] };
+    const contents = [
+      { role: "model", parts: [{ functionCall: { name: "t", id: "1", args: {} } }] },
+      { role: "user", parts: [{ functionResponse: response }] },
+    ];
+    expect(
+      convert(contents, { from: conversionOf("Gemini"), to: conversionOf("ModelMessage") }).lost,
+    ).toEqual([{ index: 1, kind: "functionResponse.response" }]);
   });
 });

@@ -14,6 +14,12 @@ const result = (value: string): ToolContent => ({
   toolName: "add",
   output: { type: "text", value },
 });
+const denial: ToolContent = {
+  type: "tool-result",
+  toolCallId: "call-1",
+  toolName: "add",
+  output: { type: "execution-denied", reason: "No." },
+};
 const response = (approvalId: string, approved: boolean): ToolContent => ({
   type: "tool-approval-response",
   approvalId,
@@ -202,6 +208,27 @@ describe("UI messages", () => {
       "an approval that was asked for in vain",
       [asking("ok-1"), answering(result("r1"))],
       { state: "output-available", output: "r1" },
+      ["tool-result.approval"],
+    ],
+    [
+      "what a response holds that the call's part has no place for",
+      [
+        asking("ok-1"),
+        answering({ ...response("ok-1", true), ...{ providerExecuted: true, note: "x" } }, result("r1")),
+      ],
+      { state: "output-available", output: "r1", approval: { id: "ok-1", approved: true } },
+      ["tool-approval-response.providerExecuted", "tool-approval-response.note"],
+    ],
+    [
+      "an approval of a call that was denied",
+      [asking("ok-1"), answering(response("ok-1", true), denial)],
+      { state: "output-denied", approval: { id: "ok-1", approved: false, reason: "No." } },
+      ["tool-result.approval"],
+    ],
+    [
+      "the reason of a response, where the denial gives another",
+      [asking("ok-1"), answering({ ...response("ok-1", false), ...{ reason: "Too much." } }, denial)],
+      { state: "output-denied", approval: { id: "ok-1", approved: false, reason: "No." } },
       ["tool-result.approval"],
     ],
     [

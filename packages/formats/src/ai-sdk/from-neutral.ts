@@ -2,15 +2,8 @@ import { type AskedCall, CallsById } from "@turnkeep/core/processors";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { dataUrl, exactType } from "../conversion/media.ts";
-import type {
-  Medium,
-  NeutralCall,
-  NeutralMessage,
-  NeutralResult,
-  SourcedPart,
-  WithOptions,
-} from "../conversion/neutral.ts";
-import { jsonText, outputText, type SourcedResult } from "../conversion/outputs.ts";
+import type { Medium, NeutralCall, NeutralMessage, SourcedPart, WithOptions } from "../conversion/neutral.ts";
+import { outputText, type SourcedResult } from "../conversion/outputs.ts";
 import type { UIMessageLike, UIMessagePartLike } from "./messages.ts";
 import { isAnswered } from "./parts.ts";
 
@@ -112,7 +105,11 @@ class Answers {
     if (part.type === "response") {
       const call = this.#requests.get(part.approvalId);
       if (call?.state !== "approval-requested" || call.approval === undefined) return false;
-      const { reason } = part.more;
+      const { reason, providerExecuted } = part.more;
+      // The part of the call says who runs it.
+      const isTold = (providerExecuted === true) === (call.providerExecuted === true);
+      const known = isTold ? ["reason", "providerExecuted"] : ["reason"];
+      this.#losses.members(sourced.index, sourced.kind, part.more, known);
       const said = reason === undefined ? {} : { reason };
       call.approval = { ...call.approval, approved: part.approved, ...said };
       call.state = "approval-responded";
@@ -140,26 +137,27 @@ function resultMembers(call: Part, sourced: SourcedResult, losses: Losses): obje
   const { output } = sourced.part;
   const { value } = output;
   const own = metadata("resultProviderMetadata", sourced.part);
-  if (output.failed === "denied") return { ...own, ...denial(call, sourced.part) };
+  if (output.failed === "denied") return { ...own, ...denial(call, sourced, losses) };
   if (call.approval !== undefined && call.approval.approved !== true) {
     // Beside a result it must be one that was given.
     delete call.approval;
     losses.add(sourced.index, `${sourced.kind}.approval`);
   }
   if (output.failed === "error") {
-    const errorText = value.type === "json" ? jsonText(value.json) : outputText(sourced, losses);
-    return { ...own, state: "output-error", errorText };
+    return { ...own, state: "output-error", errorText: outputText(sourced, losses) };
   }
   const shown = value.type === "json" ? value.json : outputText(sourced, losses);
   return { ...own, state: "output-available", output: shown };
 }
 
-/** A denial belongs to an approval; one that was not asked for goes by the call's id. */
-function denial(call: Part, { id, output }: NeutralResult): object {
-  const text = output.value.type === "text" ? output.value.text : "";
-  const before = call.approval ?? { id };
-  const reason = text === "" ? {} : { reason: text };
-  return { state: "output-denied", approval: { ...before, approved: false, ...reason } };
+/** A denial belongs to an approval, of which it has the last word; one that was not asked for goes by the call's id. */
+function denial(call: Part, { index, kind, part: { id, output } }: SourcedResult, losses: Losses): object {
+  const before: NonNullable<Part["approval"]> = call.approval ?? { id };
+  const reason = (output.value.type === "text" && output.value.text) || before.reason;
+  const isOverruled = before.approved === true || (before.reason ?? reason) !== reason;
+  if (isOverruled) losses.add(index, `${kind}.approval`);
+  const said = reason === undefined ? {} : { reason };
+  return { state: "output-denied", approval: { ...before, approved: false, ...said } };
 }
 
 function writePart(sourced: SourcedPart, losses: Losses): Part[] {

@@ -8,7 +8,7 @@ import type {
   SourcedPart,
   WithOptions,
 } from "../conversion/neutral.ts";
-import { outputParts } from "../conversion/outputs.ts";
+import { outputParts, type SourcedResult } from "../conversion/outputs.ts";
 import type { AnthropicBlock, AnthropicMessage, AnthropicToolResultBlock } from "./messages.ts";
 
 /** See `Conversion.write`. */
@@ -91,7 +91,7 @@ function resultBlock(part: NeutralResult, sourced: SourcedPart, losses: Losses):
   const result = { type: "tool_result" as const, tool_use_id: part.id };
   const failed = output.failed === undefined ? {} : { is_error: true };
   if (output.value.type !== "content") {
-    const [only] = outputParts(output);
+    const [only] = outputParts(sourced as SourcedResult, losses);
     return { ...result, content: only?.type === "text" ? only.text : "", ...failed, ...cacheOf(part) };
   }
   const content = output.value.content.flatMap((nested) => {

@@ -8,7 +8,7 @@ import type {
   OutputPart,
   SourcedPart,
 } from "../conversion/neutral.ts";
-import { inputObject, jsonText, outputText, type SourcedResult } from "../conversion/outputs.ts";
+import { inputObject, outputText, type SourcedResult } from "../conversion/outputs.ts";
 import { type AnyBlock, formatOf, type MediaKind } from "./blocks.ts";
 import { filenameOfDocument, nameOfDocument } from "./document-names.ts";
 import type { BedrockMessage } from "./messages.ts";
@@ -71,14 +71,10 @@ function resultOf(part: NeutralResult, sourced: SourcedPart, losses: Losses): An
   const { value, failed } = part.output;
   const status = failed === undefined ? {} : { status: "error" };
   const write = (content: readonly AnyBlock[]): AnyBlock => ({ toolUseId: part.id, content, ...status });
-  if (value.type === "json") return write([jsonBlock(value.json)]);
-  if (value.type === "text") return write([{ text: outputText(sourced as SourcedResult, losses) }]);
+  // The API takes an object as JSON, and anything else as text.
+  if (value.type === "json" && isObject(value.json)) return write([{ json: value.json }]);
+  if (value.type !== "content") return write([{ text: outputText(sourced as SourcedResult, losses) }]);
   return write(value.content.flatMap((nested) => nestedBlocks(nested, sourced, losses)));
-}
-
-/** The API takes an object as JSON, and anything else as text. */
-function jsonBlock(json: unknown): AnyBlock {
-  return isObject(json) ? { json } : { text: jsonText(json) };
 }
 
 function nestedBlocks(nested: OutputPart, sourced: SourcedPart, losses: Losses): AnyBlock[] {

@@ -116,7 +116,9 @@ function readContent(block: AnyBlock, kind: string, source: Source): readonly Ou
   const own = kindOfBlock(block);
   const data = own && block[own];
   if (own === "text") return [{ type: "text", text: data as string }];
-  if (own === "json") return [{ type: "text", text: jsonText(data) }];
+  if (own === "json") {
+    return [{ type: "text", text: jsonText(data, () => source.losses.add(source.index, kind)) }];
+  }
   if (isMediaKind(own)) return readMedium(own, data as AnyBlock, kind, source);
   if (own === "searchResult" || own === "citationsContent") {
     const { content } = data as AnyBlock;

@@ -1,4 +1,4 @@
-import { isObject } from "@turnkeep/core/format-kit";
+import { asText, isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "./losses.ts";
 import type { Medium, NeutralCall, NeutralResult, Output, OutputPart, SourcedPart } from "./neutral.ts";
 
@@ -17,9 +17,16 @@ export function outputOf(content: readonly OutputPart[], failed?: Output["failed
 }
 
 /** A result as parts: what is no content is one text. */
-export function outputParts({ value, failed }: Output): readonly OutputPart[] {
+export function outputParts(
+  { index, kind, part: { output } }: SourcedResult,
+  losses: Losses,
+): readonly OutputPart[] {
+  const { value, failed } = output;
   if (value.type === "content") return value.content;
-  if (value.type === "json") return [{ type: "text", text: jsonText(value.json) }];
+  if (value.type === "json") {
+    const text = jsonText(value.json, () => losses.add(index, `${kind}.output`));
+    return [{ type: "text", text }];
+  }
   return [{ type: "text", text: failed === "denied" ? value.text || denied : value.text }];
 }
 
@@ -30,13 +37,14 @@ export function outputText(result: SourcedResult, losses: Losses): string {
 
 /** A result as one text, and its media beside it: those are lost of which `write` makes nothing. */
 export function outputTextAndMedia<T>(
-  { index, kind, part: { output } }: SourcedResult,
+  result: SourcedResult,
   write: (medium: Medium) => T | undefined,
   losses: Losses,
 ): { readonly text: string; readonly media: T[] } {
   const texts: string[] = [];
   const media: T[] = [];
-  for (const part of outputParts(output)) {
+  const { index, kind } = result;
+  for (const part of outputParts(result, losses)) {
     const sourced = { index, kind: `${kind}.${part.type}`, part };
     if (part.type === "text") texts.push(part.text);
     else {
@@ -58,12 +66,19 @@ export function loseFailure({ index, kind, part }: SourcedResult, losses: Losses
   if (part.output.failed !== undefined) losses.add(index, `${kind}.error`);
 }
 
-export function jsonText(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, member: unknown) =>
-      typeof member === "bigint" ? String(member) : member,
-    ) ?? "null"
-  );
+/**
+ * A value as JSON text, in which a model reads what JSON cannot hold as core's counters do. Numbers that JSON lacks, such as
+ * `NaN`, are null there: then `lose` is called.
+ */
+export function jsonText(value: unknown, lose: () => void): string {
+  if (holdsNonFinite(value)) lose();
+  return typeof value === "string" ? JSON.stringify(value) : asText(value) || "null";
+}
+
+function holdsNonFinite(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
+  return Object.values(value).some(holdsNonFinite);
 }
 
 /** Nesting beyond this stays text: a message may not be nested so deep, nor can it be written as JSON again. */
@@ -97,6 +112,8 @@ export function inputObject(
   return { input };
 }
 
-export function inputText(input: unknown): string {
-  return typeof input === "string" ? input : jsonText(input === undefined ? {} : input);
+/** What a call says, for an API that takes text. */
+export function inputText({ input }: NeutralCall, { index, kind }: SourcedPart, losses: Losses): string {
+  if (typeof input === "string") return input;
+  return jsonText(input === undefined ? {} : input, () => losses.add(index, `${kind}.input`));
 }

@@ -114,7 +114,8 @@ function readOutput({ response, parts }: AnyPart, source: Source): Output {
     readResultPart(part, source),
   );
   if (media.length === 0) return failed ? { value, failed } : { value };
-  const text = value.type === "json" ? jsonText(value.json) : value.type === "text" ? value.text : "";
+  const lose = (): void => source.losses.add(source.index, "functionResponse.response");
+  const text = value.type === "json" ? jsonText(value.json, lose) : value.type === "text" ? value.text : "";
   const said: OutputPart[] = text === "" ? [] : [{ type: "text", text }];
   return outputOf([...said, ...media], failed);
 }

@@ -40,7 +40,7 @@ function writeAnswer(parts: readonly SourcedPart[], losses: Losses): LangChain4j
     const { part } = sourced;
     if (part.type === "call" && part.providerExecuted !== true) {
       losses.options(sourced);
-      return [{ id: part.id, name: part.name, arguments: inputText(part.input) }];
+      return [{ id: part.id, name: part.name, arguments: inputText(part, sourced, losses) }];
     }
     if (part.type === "reasoning" && part.text !== "") {
       losses.options(sourced);
@@ -67,7 +67,7 @@ function writeResult(sourced: SourcedPart, losses: Losses): LangChain4jMessage[]
     return [];
   }
   losses.options(sourced);
-  const contents = outputParts(part.output).flatMap((nested) =>
+  const contents = outputParts(sourced as SourcedResult, losses).flatMap((nested) =>
     writeContent({ index, kind: `${kind}.${nested.type}`, part: nested }, losses),
   );
   return [

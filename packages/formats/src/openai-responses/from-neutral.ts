@@ -82,7 +82,7 @@ function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesIt
       addText(items, part);
     } else if (part.type === "call" && part.providerExecuted !== true) {
       losses.options(sourced);
-      const call = { call_id: part.id, name: part.name, arguments: inputText(part.input) };
+      const call = { call_id: part.id, name: part.name, arguments: inputText(part, sourced, losses) };
       items.push({ type: "function_call", ...call, ...itemId(part) });
     } else if (!addThought(items, sourced, losses)) {
       losses.part(sourced);
@@ -164,7 +164,7 @@ function resultItem(sourced: SourcedPart, losses: Losses): ResponsesItem[] {
   }
   losses.options(sourced);
   loseFailure(sourced as SourcedResult, losses);
-  const content = outputParts(part.output).flatMap((nested) =>
+  const content = outputParts(sourced as SourcedResult, losses).flatMap((nested) =>
     inputPart({ index, kind: `${kind}.${nested.type}`, part: nested }, losses),
   );
   const [first] = content;

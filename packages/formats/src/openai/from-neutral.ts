@@ -113,7 +113,7 @@ function assistant(parts: readonly SourcedPart[], losses: Losses): ChatMessage[]
       continue;
     }
     losses.options(sourced);
-    const called = { name: part.name, arguments: inputText(part.input) };
+    const called = { name: part.name, arguments: inputText(part, sourced, losses) };
     calls.push({ type: "function", id: part.id, function: called });
   }
   const content = texts(others, losses);
