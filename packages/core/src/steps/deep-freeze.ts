@@ -1,4 +1,4 @@
-/** Freezes what JSON can hold; binary data cannot be frozen and stays as it is. */
+/** Freezes what JSON can hold. Binary data cannot be frozen, nor can what a `URL` or a `Date` holds: they stay as they are. */
 export function deepFreeze<T>(value: T): T {
   const pending: object[] = canFreeze(value) ? [value] : [];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
