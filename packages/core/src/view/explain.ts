@@ -1,5 +1,6 @@
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainedMessage, Explanation } from "../memory-view.ts";
+import type { MessageFormat } from "../message-format.ts";
 import type { Item } from "../steps/item.ts";
 import { tokensIn } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
@@ -59,43 +60,22 @@ export function explainView<M>(
 /** Follows one stage: which messages passed unchanged, and which were changed, left out, or inserted. */
 function follow<M>(
   traced: readonly Traced<M>[],
-  { by, name, messages }: View<M>["stages"][number],
-  format: MemorySettings<M>["reader"]["format"],
+  stage: View<M>["stages"][number],
+  format: MessageFormat<M>,
 ): Traced<M>[] {
-  const alive = traced.filter(({ shown }) => shown !== undefined);
-  const unmatched = new Map(alive.map(({ shown }, place) => [shown as M, place]));
-  // By message: its former place, if it passed unchanged.
-  const places = messages.map((message) => {
-    const place = unmatched.get(message);
-    unmatched.delete(message);
-    return place;
-  });
-  const nexts = [...places];
-  for (let index = nexts.length - 2; index >= 0; index--) nexts[index] ??= nexts[index + 1];
-  // A result that repair inserted for one call is not the changed form of another call's result.
-  const idsOf = (message: M): string[] =>
-    by === "repair" && format.role(message) === "tool"
-      ? format.toolResults(message).map(({ id }) => `result ${id}`)
-      : [];
-  const changed = new ChangedMessages();
-  for (const [message, place] of unmatched) changed.add(place, [format.role(message), ...idsOf(message)]);
+  const { by, name, messages } = stage;
   const isProcessor = by === "processor";
-  let previous = -1;
+  const alive = traced.filter(({ shown }) => shown !== undefined);
+  const sources = sourcesOf(
+    stage,
+    alive.map(({ shown }) => shown as M),
+    format,
+  );
   const following = messages.map((message, index): Traced<M> => {
-    const same = places[index];
-    if (same !== undefined) {
-      previous = same;
-      return alive[same] as Traced<M>;
-    }
-    // A changed message keeps its neighbours; only repair also moves messages.
-    const ids = idsOf(message);
-    const place = changed.take(
-      ids.length > 0 ? ids : [format.role(message)],
-      by === "repair" ? -1 : previous,
-      nexts[index] ?? Number.POSITIVE_INFINITY,
-    );
+    const place = sources[index];
     const source = place === undefined ? undefined : alive[place];
     if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
+    if (source.shown === message) return source;
     const isReasoning =
       by === "repair" && format.hasReasoning(source.shown as M) && !format.hasReasoning(message);
     return {
@@ -107,6 +87,44 @@ function follow<M>(
   });
   return inOrder(traced, following, (one) => {
     return { ...one, state: isProcessor ? "filtered" : "repaired", by: name, shown: undefined };
+  });
+}
+
+/** For each message of a stage, the place that it had before, changed or not; `undefined` for one that was inserted. */
+function sourcesOf<M>(
+  { by, messages }: View<M>["stages"][number],
+  before: readonly M[],
+  format: MessageFormat<M>,
+): (number | undefined)[] {
+  const unmatched = new Map(before.map((message, place) => [message, place]));
+  const unchanged = messages.map((message) => {
+    const place = unmatched.get(message);
+    unmatched.delete(message);
+    return place;
+  });
+  const nexts = [...unchanged];
+  for (let index = nexts.length - 2; index >= 0; index--) nexts[index] ??= nexts[index + 1];
+  // A result that repair inserted for one call is not the changed form of another call's result.
+  const idsOf = (message: M): string[] =>
+    by === "repair" && format.role(message) === "tool"
+      ? format.toolResults(message).map(({ id }) => `result ${id}`)
+      : [];
+  const changed = new ChangedMessages();
+  for (const [message, place] of unmatched) changed.add(place, [format.role(message), ...idsOf(message)]);
+  let previous = -1;
+  return messages.map((message, index) => {
+    const same = unchanged[index];
+    if (same !== undefined) {
+      previous = same;
+      return same;
+    }
+    // A changed message keeps its neighbours; only repair also moves messages.
+    const ids = idsOf(message);
+    return changed.take(
+      ids.length > 0 ? ids : [format.role(message)],
+      by === "repair" ? -1 : previous,
+      nexts[index] ?? Number.POSITIVE_INFINITY,
+    );
   });
 }
 

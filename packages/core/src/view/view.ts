@@ -69,43 +69,61 @@ export function buildView<M>(request: ViewRequest<M>): View<M> | Promise<View<M>
   return { messages, interruptedCalls, leftOut, hidden: plan.evict, stages, overflow };
 }
 
-/** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
-async function measuredView<M>(request: ViewRequest<M>): Promise<View<M>> {
-  const { live, settings, limits } = request;
-  const { overflow, unit } = settings.window;
-  let slack = noCost;
-  let larger: (View<M> & { readonly overflow: Overflow }) | undefined;
-  // Older messages may make room for what is added: the newest goes only if that is not enough.
-  let keepsNewest = overflow === "evict" && unit.sparesNewest;
-  for (let left = -1; ; ) {
-    const planned = keepsNewest && larger !== undefined ? keeping(settings) : settings;
-    const plan = planWindow(live, planned, limits, { slack });
-    const view = await render(request, plan);
-    const cost = costOf(view.messages, request);
-    const beyond = overflowOf(cost, limits);
-    // What remains may be nothing that is shown, such as a result without its call. Never empty silently.
-    if (larger !== undefined && overflow !== "evict" && !saysAnything(view, settings)) {
-      if (saysAnything(larger, settings)) return allowed(request, larger);
-    }
-    if (beyond === undefined) return view;
-    larger = { ...view, overflow: beyond };
-    if (plan.evict.length === left) {
-      if (!keepsNewest) return allowed(request, larger);
-      keepsNewest = false;
-    }
-    left = plan.evict.length;
-    // So much more than planned must leave instead.
-    slack = {
-      messages: Math.max(slack.messages, cost.messages - plan.stays.messages + slack.messages),
-      tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
-    };
-  }
+/** A view, against the limits. */
+interface Measured<M> {
+  readonly view: View<M>;
+  readonly evicted: number;
+  /** What it exceeds. */
+  readonly beyond: Overflow | undefined;
+  /** How much more than planned must leave. */
+  readonly slack: Cost;
 }
 
-/** A view beyond a limit, where the window shows it all the same. */
-function allowed<M>(request: ViewRequest<M>, view: View<M> & { readonly overflow: Overflow }): View<M> {
-  if (isShownAllTheSame(request)) return view;
-  throw overflowError(request.settings, view.overflow);
+/** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
+async function measuredView<M>(request: ViewRequest<M>): Promise<View<M>> {
+  const { settings } = request;
+  const { overflow, unit } = settings.window;
+  // Older messages may make room for what is added: the newest goes only if that is not enough.
+  const ways = overflow === "evict" && unit.sparesNewest ? [keeping(settings), settings] : [settings];
+  let last = await measured(request, settings, noCost);
+  for (const way of ways) {
+    for (let evicted = -1; last.beyond !== undefined && last.evicted !== evicted; ) {
+      evicted = last.evicted;
+      const next = await measured(request, way, last.slack);
+      // What remains may be nothing that is shown, such as a result without its call. Never empty silently.
+      if (overflow !== "evict" && !saysAnything(next.view, settings) && saysAnything(last.view, settings))
+        break;
+      last = next;
+    }
+  }
+  return allowed(request, last);
+}
+
+async function measured<M>(
+  request: ViewRequest<M>,
+  settings: MemorySettings<M>,
+  slack: Cost,
+): Promise<Measured<M>> {
+  const { live, limits } = request;
+  const plan = planWindow(live, settings, limits, { slack });
+  const view = await render(request, plan);
+  const cost = costOf(view.messages, request);
+  return {
+    view,
+    evicted: plan.evict.length,
+    beyond: overflowOf(cost, limits),
+    slack: {
+      messages: Math.max(slack.messages, cost.messages - plan.stays.messages + slack.messages),
+      tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
+    },
+  };
+}
+
+/** A view within the limits, or beyond them where the window shows it all the same. */
+function allowed<M>(request: ViewRequest<M>, { view, beyond }: Measured<M>): View<M> {
+  if (beyond === undefined) return view;
+  if (isShownAllTheSame(request)) return { ...view, overflow: beyond };
+  throw overflowError(request.settings, beyond);
 }
 
 function isShownAllTheSame<M>({ live, settings: { window } }: ViewRequest<M>): boolean {
@@ -143,7 +161,8 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
       pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
     }
-    if (profile?.reasoning === "bound") messages = afterChanges(messages, stages, settings.processors, format);
+    if (profile?.reasoning === "bound")
+      messages = afterChanges(messages, stages, settings.processors, format);
     stages.push(repairedTo(messages));
   }
   const shaped = await shapedBy(profile, messages, format).catch(refuse);
