@@ -10,6 +10,7 @@ export { checkedCodec, invalidMessage } from "./format/checked-codec.ts";
 export { type DataUrlFacts, dataUrlFacts } from "./format/data-url.ts";
 export { derived, type OwnMembers } from "./format/derived.ts";
 export { joinedMembers, joinedParts } from "./format/joined-parts.ts";
+export { onlySets } from "./format/only-sets.ts";
 export {
   type ApprovalShape,
   type CallShape,

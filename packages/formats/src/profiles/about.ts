@@ -9,12 +9,6 @@ export function setsSomething<M>(message: M, format: MessageFormat<M>): boolean 
   return (format.sets?.(message).length ?? 0) > 0;
 }
 
-/** Whether a message sets something and says nothing beside it. */
-export function onlySets<M>(message: M, format: MessageFormat<M>): boolean {
-  if (!setsSomething(message, format)) return false;
-  return format.isEmpty(message) || (format.inForce?.([message])[0] ?? message) === message;
-}
-
 /** Whether a message holds results of calls that another message makes. */
 export function answersCalls<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) !== "assistant" && format.toolResults(message).length > 0;

@@ -1,5 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
-import { onlySets } from "../about.ts";
+import { onlySets } from "@turnkeep/core/format-kit";
 import { pattern } from "../fields.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
 
