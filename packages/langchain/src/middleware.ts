@@ -109,7 +109,7 @@ export function turnkeepMiddleware<Context = unknown>(
       const result = await Promise.resolve(handler(request)).catch((error: unknown) =>
         failed(error, request.toolCall, request.runtime.signal),
       );
-      if (ToolMessage.isInstance(result)) await recorder.add(own, messages, result);
+      await recorder.add(own, messages, ...resultsOf(result, request.toolCall.id));
       return result;
     },
   });
@@ -145,6 +145,17 @@ function answerOf(response: unknown): AIMessage | undefined {
   if (AIMessage.isInstance(response)) return response;
   const { messages = [] } = response as { readonly messages?: readonly unknown[] };
   return messages.find((message) => AIMessage.isInstance(message));
+}
+
+/** A call's result. A tool may also answer by a command: the result is then among what that adds to the messages. */
+function resultsOf(answered: object, callId: string | undefined): ToolMessage[] {
+  if (ToolMessage.isInstance(answered)) return [answered];
+  const { update } = answered as { readonly update?: object | null };
+  const changes: unknown[][] = Array.isArray(update) ? update : Object.entries(update ?? {});
+  return changes
+    .flatMap(([channel, added]) => (channel === "messages" ? added : []))
+    .filter((message) => ToolMessage.isInstance(message))
+    .filter(({ tool_call_id }) => tool_call_id === callId);
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   SystemMessage,
 } from "@langchain/core/messages";
 import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
+import { Command } from "@langchain/langgraph";
 import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { AIMessage, createAgent, createMiddleware, ToolMessage } from "langchain";
 import { expect, it } from "vitest";
@@ -65,6 +66,34 @@ it("stores each result of several calls as soon as its tool is done", async () =
   expect(seen).toEqual(["human: Do it.", "ai: [late early]", "tool: early done"]);
   expect((await recorded(memories)).slice(3)).toEqual(["tool: late done", "ai: Done."]);
 });
+
+it.each([
+  ["an object", (messages: ToolMessage[]) => ({ messages })],
+  ["a list", (messages: ToolMessage[]): [string, unknown][] => [["messages", messages]]],
+])(
+  "stores the result of a tool that answers by a command, with %s, beside another tool",
+  async (_, update) => {
+    const memories = memoriesOf();
+    const answer = calling("first", "second");
+    const id = answer.tool_calls?.[0]?.id ?? "";
+    const noted = () =>
+      new Command({ update: update([new ToolMessage({ content: "noted", tool_call_id: id })]) });
+    let seen: string[] = [];
+    const second = async (): Promise<string> => {
+      for (let look = 0; look < 100 && seen.length < 3; look++) {
+        seen = await recorded(memories);
+        await new Promise(setImmediate);
+      }
+      return "second done";
+    };
+    const { model, prompts } = modelOf(answer, new AIMessage("Done."));
+    const tools = [toolOf("first", noted), toolOf("second", second)];
+    await agentOf(memories, { model, tools }).invoke({ messages: "Do it." }, thread());
+    expect(seen).toEqual(["human: Do it.", "ai: [first second]", "tool: noted"]);
+    expect(await recorded(memories)).toEqual([...seen, "tool: second done", "ai: Done."]);
+    expect(prompts()[1]?.map(told)).toEqual([...seen, "tool: second done"]);
+  },
+);
 
 it("shows whole steps and the question, where a window would cut a call from its result", async () => {
   const memories = memoriesOf({ maxMessages: 4 });
@@ -450,4 +479,21 @@ it("stores what another middleware answers in place of a tool", async () => {
   });
   await agent.invoke({ messages: "Do it." }, thread());
   expect(await recorded(memories)).toEqual(["human: Do it.", "ai: [one]", "tool: cached", "ai: Done."]);
+});
+
+it("stores what a middleware before it answers in place of a tool, beside another tool", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(calling("first", "second"), new AIMessage("Done."));
+  const direct = createMiddleware({
+    name: "Direct",
+    wrapToolCall: ({ toolCall, ...request }, handler) => {
+      if (toolCall.name !== "first") return handler({ toolCall, ...request });
+      return new ToolMessage({ content: "cached", tool_call_id: toolCall.id ?? "", name: toolCall.name });
+    },
+  });
+  const tools = [toolOf("first"), toolOf("second")];
+  await agentOf(memories, { model, tools, first: [direct] }).invoke({ messages: "Do it." }, thread());
+  const said = ["human: Do it.", "ai: [first second]", "tool: second done", "tool: cached"];
+  expect(await recorded(memories)).toEqual([...said, "ai: Done."]);
+  expect(prompts()[1]?.map(told)).toEqual(said);
 });

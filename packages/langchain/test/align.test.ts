@@ -96,6 +96,24 @@ it("leaves out what another middleware put before what is known", () => {
   ).toEqual(["Four"]);
 });
 
+it("adds the result of a known call that has none, though the result of another call is there", () => {
+  const question = human("Go", "q");
+  const answer = new AIMessage({
+    id: "a",
+    content: "",
+    tool_calls: ["1", "2"].map((id) => ({ id, name: "one", args: {}, type: "tool_call" })),
+  });
+  const resultOf = (call: string) => new ToolMessage({ content: `of ${call}`, tool_call_id: call });
+  const [first, second] = [resultOf("1"), resultOf("2")];
+  const record = recordOf(question, answer, second);
+  const storedIds = new Map([[second, "stored-2"]]);
+  const state = [question, answer, first, second];
+  expect(addedOf(state, record, storedIds)).toEqual(["of 1"]);
+  expect(addedOf(state, recordOf(question, answer, second, resultOf("1")), storedIds)).toEqual([]);
+  const takenBack = record.map((recorded) => ({ ...recorded, state: "superseded" as const }));
+  expect(addedOf(state, takenBack, storedIds)).toEqual([]);
+});
+
 it("compares each message once, also where all are the same", () => {
   const many = Array.from({ length: 4_000 }, () => human("yes"));
   let compared = 0;

@@ -14,7 +14,8 @@ export interface Alignment {
  * Lays a run's messages over the newest of the record, oldest first. A graph's state names its messages, and an
  * application that hands over the past may not: behind the newest that is known, questions are compared. If none is
  * known, they are compared from the first that is given, which may long have left the window; a question that ends the
- * input is new, unless it ends the record. `storedId` tells what the run itself has stored.
+ * input is new, unless it ends the record. So is the result of a known call that has none, wherever it stands. `storedId`
+ * tells what the run itself has stored.
  */
 export function align(
   messages: readonly BaseMessage[],
@@ -43,20 +44,46 @@ export function align(
   const begin =
     places.length === 0 ? newest + 1 : next === undefined ? messages.length : messages.indexOf(next);
   const pairs = new Map(places.map((place, at) => [asks[at] as BaseMessage, asked[place]]));
-  return splitAt(messages, begin, (message) => recordedOf(message) ?? pairs.get(message));
+  const missing = missingResults(messages, record, recordedOf);
+  return splitAt(messages, begin, missing, (message) => recordedOf(message) ?? pairs.get(message));
+}
+
+/** The results of recorded calls that have none in the record, where the result of another call may stand already. */
+function missingResults(
+  messages: readonly BaseMessage[],
+  record: readonly Recorded[],
+  recordedOf: (message: BaseMessage) => Recorded | undefined,
+): Set<BaseMessage> {
+  const answered = new Map<string, number>();
+  for (const { message, seq } of record) {
+    if (message.type === "tool") answered.set((message as ToolMessage).tool_call_id, seq);
+  }
+  const callers = new Map<string, Recorded | undefined>();
+  const isMissing = (message: BaseMessage): boolean => {
+    const recorded = recordedOf(message);
+    const { tool_calls: calls = [] } = message as AIMessage;
+    for (const { id = "" } of calls) callers.set(id, recorded);
+    const { tool_call_id: callId } = message as ToolMessage;
+    const caller = callers.get(callId);
+    if (recorded !== undefined || caller === undefined || caller.state === "superseded") return false;
+    return (answered.get(callId) ?? -1) < caller.seq;
+  };
+  return new Set(messages.filter(isMissing));
 }
 
 /** A system message is added in any case: an equal one is not stored twice. */
 function splitAt(
   messages: readonly BaseMessage[],
   begin: number,
+  missing: ReadonlySet<BaseMessage>,
   recordedOf: (message: BaseMessage) => Recorded | undefined,
 ): Alignment {
   const known = new Map<BaseMessage, Recorded | undefined>();
   const added: BaseMessage[] = [];
   messages.forEach((message, at) => {
     const recorded = recordedOf(message);
-    const isNew = at >= begin || (message.type === "system" && recorded === undefined);
+    const isNew =
+      at >= begin || missing.has(message) || (message.type === "system" && recorded === undefined);
     if (isNew) added.push(message);
     else known.set(message, recorded);
   });
