@@ -82,4 +82,4 @@ export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
 /** Options of `viewOf`: what a memory has for its views. A list has nowhere to keep a summary. */
 export interface ViewOfOptions<M>
   extends Omit<MemoryPolicy<M>, "history" | "retry" | "ttlMs">,
-    Pick<ViewOptions<M>, "model" | "toolsKey" | "signal"> {}
+    Pick<ViewOptions<M>, "model" | "toolsKey" | "openCalls" | "signal"> {}

@@ -433,11 +433,11 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.messages?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.messages?.({ limit: 5 }),
-    'messages\' argument takes profile, model, toolsKey, extra, pinned, signal; it was given "limit".',
+    'messages\' argument takes profile, model, toolsKey, openCalls, extra, pinned, signal; it was given "limit".',
   ],
   [
     ({ memory }) => memory.prompt?.({ limit: 5 }),
-    'messages\' argument takes profile, model, toolsKey, extra, pinned, signal; it was given "limit".',
+    'messages\' argument takes profile, model, toolsKey, openCalls, extra, pinned, signal; it was given "limit".',
   ],
   [({ memory }) => memory.explain?.(5), "explain's argument must be an object of options; it is 5."],
   [
@@ -452,7 +452,7 @@ const wrong: readonly [call: (subjects: Subjects) => unknown, says: string][] = 
   [({ memory }) => memory.explain?.({ signal: 5 }), "signal must be an AbortSignal; it is 5."],
   [
     ({ memory }) => memory.explain?.({ limit: 5 }),
-    'explain\'s argument takes profile, model, toolsKey, extra, pinned, signal, evicted; it was given "limit".',
+    'explain\'s argument takes profile, model, toolsKey, openCalls, extra, pinned, signal, evicted; it was given "limit".',
   ],
   [({ memory }) => memory.calibrate?.(5), "calibrate's argument must be an object of options; it is 5."],
   [

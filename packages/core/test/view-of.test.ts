@@ -71,6 +71,15 @@ describe("viewOf", () => {
     expect(events.map(({ type }) => type)).toEqual(["repaired"]);
   });
 
+  test("leaves no call open of a list that is to be sent", async () => {
+    const kept = [user("Weather?"), toolCall("c", "weather", {})];
+    expect(await viewOf(kept)).toEqual(kept);
+    expect((await viewOf(kept, { openCalls: "approved" })).map(({ role }) => role)).toEqual([
+      ...["user", "assistant", "tool"],
+    ]);
+    await expect(viewOf(kept, { openCalls: "none" as never })).rejects.toThrow("openCalls");
+  });
+
   test("leaves the list as it is, and shows copies that cannot be changed", async () => {
     const kept = [system("Brief."), user([{ type: "text", text: "Hello" }])];
     const before = structuredClone(kept);

@@ -89,7 +89,8 @@ export class TurnkeepPlugin extends BasePlugin {
       .messages({ pinned: pinned === undefined ? [] : [pinned], signal });
     const all = await contentsOf(context, events);
     const contents = exchanged(llmRequest.contents, all, await contentsOf(context, kept));
-    const shown = await viewOf(contents, { format: geminiFormat, profile: this.#profile, signal });
+    const profile = this.#profile;
+    const shown = await viewOf(contents, { format: geminiFormat, profile, openCalls: "approved", signal });
     // What a view holds is frozen, and models write into theirs.
     llmRequest.contents = structuredClone(shown) as Contents;
   }

@@ -90,6 +90,26 @@ describe("what the model is shown", () => {
     ]);
   });
 
+  it("has a result for a call that another run has under way", async () => {
+    const sessionService = serviceOf();
+    class Another extends BasePlugin {
+      override async beforeModelCallback(): Promise<undefined> {
+        const session = await sessionService.getOrCreateSession(names);
+        await sessionService.appendEvent({ session, event: saying("Pay.") });
+        const parts = [{ functionCall: { id: "adk-1", name: "pay", args: {} } }];
+        const event = createEvent({ author: "helper", content: { role: "model", parts } });
+        await sessionService.appendEvent({ session, event });
+      }
+    }
+    const model = new ScriptedLlm([{ text: "Yes." }]);
+    const plugins = [new Another("another"), new TurnkeepPlugin({ sessionService })];
+    const runner = new Runner({ appName: "app", agent: agentOf(model), sessionService, plugins });
+    await ask(runner, "All well?");
+    expect(model.requests.map((contents) => contents.map(told))).toEqual([
+      ["user: All well?", "user: Pay.", "model: [pay]", expect.stringMatching(/^user: <pay .*interrupted/)],
+    ]);
+  });
+
   it("goes through the memory's processors", async () => {
     const model = new ScriptedLlm([{ text: "Noted." }]);
     const { ask, recorded } = worldOf(agentOf(model), { processors: [redact({ patterns: [/\d{4}/g] })] });

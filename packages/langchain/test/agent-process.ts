@@ -1,6 +1,7 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { createChatMemories } from "@turnkeep/core";
+import { openai, validate } from "@turnkeep/formats/profiles";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { AIMessage, createAgent, tool } from "langchain";
 import { z } from "zod";
@@ -47,6 +48,8 @@ const calling = (...names: string[]): AIMessage =>
 /** By how often it was asked: another process's run may stand between the messages of this one. */
 function reply(messages: BaseMessage[]): BaseMessage {
   const step = prompts.length % 3;
+  const [refused] = validate(messages, openai, { format: langchainFormat });
+  if (refused !== undefined) throw new Error(`A provider refuses the prompt by its rule ${refused.rule}.`);
   prompts.push(messages.map(({ type, text }) => `${type}: ${text}`));
   if (questions[0] === "Go on") {
     const results = messages.filter(

@@ -9,7 +9,7 @@ import {
 } from "@langchain/core/messages";
 import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
 import { Command } from "@langchain/langgraph";
-import { createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
+import { createChatMemories, entry, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { AIMessage, createAgent, createMiddleware, ToolMessage } from "langchain";
 import { expect, it } from "vitest";
 import { langchainFormat, TurnkeepChatMessageHistory } from "../src/index.ts";
@@ -174,6 +174,17 @@ it("answers a question anew that is sent again under its id, with what its tools
   await ask();
   expect(prompts().at(-1)?.map(told)).toEqual(["human: One?", "ai: [one]", "tool: one done"]);
   expect(await recorded(memories)).toEqual(["human: One?", "ai: [one]", "tool: one done", "ai: Yes again."]);
+});
+
+it("shows a call as interrupted where a question is sent again whose tool was cut off", async () => {
+  const memories = memoriesOf();
+  const question = () => new HumanMessage({ content: "Do it.", id: "request-17" });
+  await memories.get("chat-1").add(entry(question(), { id: "request-17" }), calling("one"));
+  const { model, prompts } = modelOf(new AIMessage("It was cut off."));
+  await agentOf(memories, { model, tools: [toolOf("one")] }).invoke({ messages: [question()] }, thread());
+  const said = ["human: Do it.", "ai: [one]"];
+  expect(prompts()[0]?.map(told)).toEqual([...said, expect.stringMatching(/^tool: .*interrupted/)]);
+  expect(await recorded(memories)).toEqual([...said, "ai: It was cut off."]);
 });
 
 it("does not store again what a client hands over, though it has left the window", async () => {

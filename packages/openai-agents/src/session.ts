@@ -254,7 +254,7 @@ export class TurnkeepSession
   #shown(run: Run): Promise<AgentInputItem[]> {
     const pinned = run.questionId === undefined ? [] : [run.questionId];
     return this.memory.transaction(async (transaction) => {
-      const shown = await transaction.messages({ pinned });
+      const shown = await transaction.messages({ pinned, openCalls: "approved" });
       const ids = new Map((await transaction.entries()).map(({ id, message }) => [message, id]));
       return shown.map((message) => {
         const held = run.held.get(ids.get(message) ?? "");

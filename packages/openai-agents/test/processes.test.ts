@@ -1,9 +1,10 @@
 import type { AgentInputItem } from "@openai/agents-core";
+import { openaiResponses, validate } from "@turnkeep/formats/profiles";
 import { createDatabase } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { bundled, resultOf } from "@turnkeep/store-tests/processes";
 import { beforeAll, expect, inject, test } from "vitest";
-import { TurnkeepSession } from "../src/index.ts";
+import { agentsFormat, TurnkeepSession } from "../src/index.ts";
 import { memoriesOf, recorded, told } from "./agents.ts";
 import type { RunTask } from "./run-process.ts";
 
@@ -40,7 +41,10 @@ test("another process goes on after kill -9 in the second tool", async () => {
 test("two processes at once lose nothing, and each run is whole", async () => {
   const { url, session, close } = await database();
   const asked = (name: string) => Array.from({ length: 5 }, (_, n) => `${name} ${n}`);
-  await Promise.all(["a", "b"].map((name) => perform({ url, questions: asked(name), dies: false })));
+  const performed = ["a", "b"].map((name) => perform({ url, questions: asked(name), dies: false }));
+  for (const prompt of (await Promise.all(performed)).flat() as AgentInputItem[][]) {
+    expect(validate(prompt, openaiResponses, { format: agentsFormat })).toEqual([]);
+  }
   const items = await session.getItems();
   expect(items).toHaveLength(2 * 5 * 6);
   for (const name of ["a", "b"]) {

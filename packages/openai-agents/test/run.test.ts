@@ -204,6 +204,17 @@ describe("the window", () => {
     ]);
   });
 
+  it("shows a call as interrupted with which the record ends, where a run says nothing new", async () => {
+    const session = sessionOf();
+    await session.addItems([{ role: "user", content: "Do it." }, calling("first")]);
+    const { model, agent } = worker();
+    await run(agent, [], over(session));
+    expect(prompts(model)[0]?.map((line) => line.replace(/\(.*/, "(…)"))).toEqual([
+      ...["user: Do it.", "[first]", "(…)"],
+    ]);
+    expect(await recorded(session)).toEqual(["user: Do it.", "[first]", ...worked]);
+  });
+
   it("stores a question as it was asked, whatever a processor shows of it", async () => {
     const { redact } = await import("@turnkeep/core/processors");
     const { createChatMemories, inMemoryStore } = await import("@turnkeep/core");

@@ -1,5 +1,6 @@
 import { chat, type ModelMessage } from "@tanstack/ai";
 import { createChatMemories } from "@turnkeep/core";
+import { openai, validate } from "@turnkeep/formats/profiles";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { tanstackFormat, turnkeepMiddleware } from "../src/index.ts";
 import { type Answer, calling, Scripted, saying, told, toolOf } from "./chats.ts";
@@ -24,6 +25,8 @@ const unique = (answer: Answer): Answer => ({
 
 /** By how often it was asked: another process's run may stand between the messages of this one. */
 function reply(messages: readonly ModelMessage[]): Answer {
+  const [refused] = validate(messages, openai, { format: tanstackFormat });
+  if (refused !== undefined) throw new Error(`A provider refuses the prompt by its rule ${refused.rule}.`);
   const step = (model.requests.length - 1) % 3;
   if (questions[0] === null || questions[0] === "Go on") {
     const results = messages.filter(

@@ -1,5 +1,6 @@
 import { type ChatMiddleware, chat, type ModelMessage, maxIterations, type Tool } from "@tanstack/ai";
 import { type ChatMemoryStore, createChatMemories, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
+import { gate, until } from "@turnkeep/store-tests/gate";
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { turnkeepMiddleware } from "../src/index.ts";
@@ -166,6 +167,35 @@ describe("a run", () => {
       "user: Do it.",
       "assistant: [first]",
       '({"a":1})',
+    ]);
+  });
+
+  it("shows as interrupted what another run has under way, and its own results", async () => {
+    const memories = memoriesOf();
+    const has = (line: string) => until(async () => (await recorded(memories)).includes(line));
+    const ended = gate();
+    const one = toolOf("one", async () => {
+      await has("assistant: [slow]");
+      return "one done";
+    });
+    const slow = toolOf("slow", async () => {
+      await ended.opened;
+      return "slow done";
+    });
+    const first = new Scripted({ ...calling("one"), before: () => has("user: Two?") }, saying("One."));
+    const second = new Scripted(
+      { ...calling("slow"), before: () => has("assistant: [one]") },
+      saying("Two."),
+    );
+    const asked = ask(memories, "One?", { adapter: first, tools: [one] });
+    await has("user: One?");
+    const other = ask(memories, "Two?", { adapter: second, tools: [slow] });
+    await asked;
+    ended.open();
+    await other;
+    expect(first.prompts()[1]).toEqual([
+      ...["user: One?", "user: Two?", "assistant: [one]", "(one done)", "assistant: [slow]"],
+      expect.stringContaining("interrupted"),
     ]);
   });
 

@@ -62,10 +62,11 @@ export const providerProfile: Check<ProviderProfile> = (name, value) => {
   checkedFields(profileFields, profile, `${name}.`);
 };
 
-/** What a view is for: reasoning that another model made, or the same one under other tools, may have to go. */
-export const askedFields: Fields<Pick<ViewOptions<unknown>, "model" | "toolsKey">> = {
+/** What a view is for: reasoning that another model made, or the same one under other tools, may have to go; so may open calls. */
+export const askedFields: Fields<Pick<ViewOptions<unknown>, "model" | "toolsKey" | "openCalls">> = {
   model: optional(such<string>("a text, such as a model's name", isText)),
   toolsKey: optional(such<string>("a text that names the tools", isText)),
+  openCalls: optional(oneOf("any", "approved")),
 };
 
 /** The options that decide what a model is shown, wherever the messages are kept. */
@@ -138,18 +139,26 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
   return settingsOf(given, { id, store, owner, isOwn: options.store === undefined });
 }
 
+/** What the options of a view of a list come to. */
+interface ViewSettings<M> extends Pick<ViewOfOptions<M>, "model" | "toolsKey" | "openCalls" | "signal"> {
+  readonly settings: MemorySettings<M>;
+}
+
 /** Errors: as above; also for a window that summarizes. */
-export function viewSettings<M>(
-  options: ViewOfOptions<M> & FormatOption<M>,
-): Pick<ViewOfOptions<M>, "model" | "toolsKey" | "signal"> & { readonly settings: MemorySettings<M> } {
-  const { model, toolsKey, signal, ...given } = takeOptions("viewOf's options", viewOfFields, options);
+export function viewSettings<M>(options: ViewOfOptions<M> & FormatOption<M>): ViewSettings<M> {
+  const { model, toolsKey, openCalls, signal, ...given } = takeOptions(
+    "viewOf's options",
+    viewOfFields,
+    options,
+  );
   if (given.window?.summarize !== undefined) {
     throw invalidOption(
       "viewOf has nowhere to keep a summary: leave window.summarize out, or keep the messages in a memory.",
     );
   }
   const place = { id: "view", store: singleSlotStore(), owner: undefined };
-  return { settings: settingsOf({ ...given, history: true, retry: false }, place), model, toolsKey, signal };
+  const settings = settingsOf({ ...given, history: true, retry: false }, place);
+  return { settings, model, toolsKey, openCalls, signal };
 }
 
 /** Errors: as above. */

@@ -3,7 +3,7 @@ import { isTurnkeepError, quoted } from "../errors.ts";
 import type { CalibrateOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
-import { oneOf, such, worded, wrongOption } from "../option-checks.ts";
+import { such, worded, wrongOption } from "../option-checks.ts";
 import { type Fields, optional, type Taken, takeOptions } from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
@@ -73,7 +73,6 @@ export interface AskedView<M> {
 const viewFields = {
   profile: optional(providerProfile),
   ...askedFields,
-  openCalls: optional(oneOf("any", "approved")),
   extra: optional(such<never>("an array of messages", Array.isArray), []),
   pinned: optional(messageIds, []),
   signal: optional(abortSignal),

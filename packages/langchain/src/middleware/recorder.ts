@@ -54,7 +54,7 @@ export class Recorder {
     const pinned = id === undefined ? [] : [id];
     const stated = new Set(state);
     const extra = requested.filter((message) => !stated.has(message)).map(coerceMessageLikeToMessage);
-    return (await memory.messages({ extra, pinned, signal })).map(copyOf);
+    return (await memory.messages({ extra, pinned, openCalls: "approved", signal })).map(copyOf);
   }
 
   #of(memory: Memory): Known {

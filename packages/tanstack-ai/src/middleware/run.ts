@@ -126,7 +126,7 @@ export class Run {
     const own = new Set(messages);
     const extra = providerMessages.filter((message) => !own.has(message));
     const pinned = this.#questionId === undefined ? [] : [this.#questionId];
-    const shown = await this.#memory.messages({ extra, pinned });
+    const shown = await this.#memory.messages({ extra, pinned, openCalls: "approved" });
     return shown.map((message) => structuredClone(message));
   }
 
