@@ -332,6 +332,37 @@ it("does not store again the examples that each run begins with", async () => {
   expect(await recorded(memories)).toEqual(said);
 });
 
+it("stores once a system message with which each run begins, and another in its place", async () => {
+  const memories = memoriesOf();
+  const { model } = modelOf(...["1", "2", "3", "4"].map((text) => new AIMessage(text)));
+  const agent = agentOf(memories, { model });
+  const ask = (system: string, text: string) =>
+    agent.invoke({ messages: [new SystemMessage(system), new HumanMessage(text)] }, thread());
+  for (const text of ["One?", "Two?"]) await ask("Be kind.", text);
+  await memories.get("chat-1").add(...Array.from({ length: 120 }, () => new HumanMessage("Go on.")));
+  await ask("Be kind.", "Three?");
+  const { messages } = await memories.get("chat-1").history({ limit: 1000 });
+  expect(messages.map(({ message }) => told(message)).filter((line) => line !== "human: Go on.")).toEqual([
+    "system: Be kind.",
+    ...["human: One?", "ai: 1", "human: Two?", "ai: 2", "human: Three?", "ai: 3"],
+  ]);
+  await ask("Be brief.", "Four?");
+  const systems = (await recorded(memories)).filter((line) => line.startsWith("system"));
+  expect(systems).toEqual(["system: Be brief."]);
+});
+
+it("shows the last of several system messages with which each run begins", async () => {
+  const { model, prompts } = modelOf(new AIMessage("1"), new AIMessage("2"));
+  const agent = agentOf(memoriesOf(), { model });
+  for (const text of ["One?", "Two?"]) {
+    const systems = ["Be kind.", "Be brief."].map((said) => new SystemMessage(said));
+    await agent.invoke({ messages: [...systems, new HumanMessage(text)] }, thread());
+  }
+  for (const prompt of prompts()) {
+    expect(prompt.filter(({ type }) => type === "system").map(told)).toEqual(["system: Be brief."]);
+  }
+});
+
 it("streams, and stores the whole answer", async () => {
   const memories = memoriesOf();
   const model = new FakeStreamingChatModel({

@@ -115,9 +115,22 @@ async function keepFresh(
     }
     if (aligned.known.has(message)) known.ids.set(message, recorded?.id);
   }
+  await knowPrompt(memory, known, aligned.added);
   const added = aligned.added.filter((message) => !known.ids.has(message));
   // What a run begins with is bound to nothing yet: its question may be one of a conversation that was deleted.
   await addTo(memory, known, added, begins ? undefined : anchorOf(known, state));
+}
+
+/** A graph gives an equal prompt another id in each run, by which the memory would take it for a new one. */
+async function knowPrompt(memory: Memory, known: Known, added: readonly BaseMessage[]): Promise<void> {
+  const systems = added.filter(({ type }) => type === "system");
+  if (systems.length === 0) return;
+  const prompt = (await memory.entries()).find(({ message }) => message.type === "system");
+  for (const message of systems) {
+    // One that differs takes the prompt's place, and those behind it take its.
+    if (prompt === undefined || wordsOf(prompt.message) !== wordsOf(message)) return;
+    known.ids.set(message, prompt.id);
+  }
 }
 
 async function addTo(
