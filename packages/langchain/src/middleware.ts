@@ -18,7 +18,7 @@ import {
 import { type AgentMiddleware, createMiddleware, ToolInvocationError } from "langchain";
 import { wholeOf } from "./format/dict.ts";
 import { langchainFormat } from "./format.ts";
-import { Recorder } from "./middleware/recorder.ts";
+import { Recorder, type Stage } from "./middleware/recorder.ts";
 
 /** What a run was invoked with. */
 export interface TurnkeepRuntime<Context = unknown> {
@@ -81,16 +81,16 @@ export function turnkeepMiddleware<Context = unknown>(
 ): AgentMiddleware<undefined, undefined, unknown> {
   takeOptions("turnkeepMiddleware's options", fields, options as TurnkeepMiddlewareOptions);
   const recorder = new Recorder();
-  const memory = (runtime: Partial<TurnkeepRuntime>): ChatMemory<BaseMessage> => memoryFor(options, runtime);
+  const memory = (runtime: object): ChatMemory<BaseMessage> => memoryFor(options, runtime);
   const keeping =
-    (begins: boolean) =>
+    (stageOf: (runtime: object) => Stage) =>
     async (state: State, runtime: object): Promise<undefined> => {
-      await recorder.keep(memory(runtime), state.messages, begins);
+      await recorder.keep(memory(runtime), state.messages, stageOf(runtime));
     };
   return createMiddleware({
     name: "TurnkeepMiddleware",
-    beforeAgent: keeping(true),
-    afterAgent: keeping(false),
+    beforeAgent: keeping((runtime) => (isWithinGraph(runtime) ? "joins" : "begins")),
+    afterAgent: keeping(() => "goes on"),
     async wrapModelCall(request, handler) {
       const { state, runtime } = request;
       const own = memory(runtime);
@@ -121,12 +121,9 @@ interface State {
 
 function memoryFor<Context>(
   { memories, ...asked }: TurnkeepMiddlewareOptions<Context>,
-  runtime: Partial<TurnkeepRuntime>,
+  runtime: Partial<TurnkeepRuntime<Context>>,
 ): ChatMemory<BaseMessage> {
-  // A hook's own runtime has no `configurable` in langchain 1.0, and in some hooks an empty context.
-  const config = (AsyncLocalStorageProviderSingleton.getRunnableConfig() ?? runtime) as typeof runtime;
-  const { configurable = config.configurable ?? {} } = runtime;
-  const context = (config.context ?? runtime.context) as Context;
+  const { configurable, context } = invokedWith(runtime);
   const { thread_id: id } = configurable;
   if (typeof id !== "string" || id === "") {
     throw invalidOption(
@@ -138,6 +135,18 @@ function memoryFor<Context>(
     memoryOf(memories, { id, ...named }, langchainFormat, "langchainFormat");
   if (typeof owner === "function") return open({ owner: owner({ context, configurable }) });
   return open("owner" in asked ? { owner } : {});
+}
+
+/** A hook's own runtime has no `configurable` in langchain 1.0, and in some hooks an empty context. */
+function invokedWith<Context>(runtime: Partial<TurnkeepRuntime<Context>>): TurnkeepRuntime<Context> {
+  const config = (AsyncLocalStorageProviderSingleton.getRunnableConfig() ?? runtime) as typeof runtime;
+  const { configurable = config.configurable ?? {} } = runtime;
+  return { configurable, context: (config.context ?? runtime.context) as Context };
+}
+
+/** LangGraph names the places of its nodes so, each within that of the graph around it. */
+function isWithinGraph(runtime: object): boolean {
+  return String(invokedWith(runtime).configurable.checkpoint_ns).includes("|");
 }
 
 /** With a response format, a handler answers the model's message among others. */

@@ -176,6 +176,27 @@ it("answers a question anew that is sent again under its id, with what its tools
   expect(await recorded(memories)).toEqual(["human: One?", "ai: [one]", "tool: one done", "ai: Yes again."]);
 });
 
+it.each([
+  ["a system message", () => [new SystemMessage("Be kind.")]],
+  ["a past", () => [new HumanMessage({ content: "Zero?", id: "q-0" }), new AIMessage("No.")]],
+])("answers a question anew that is sent again under its id behind %s", async (_, before) => {
+  const input = () => [...before(), new HumanMessage({ content: "One?", id: "q-1" })];
+  const same = input();
+  for (const [first, again] of [
+    [input(), input()],
+    [same, same],
+  ] as const) {
+    const memories = memoriesOf();
+    const { model, prompts } = modelOf(new AIMessage("Yes."), new AIMessage("Yes again."));
+    const agent = agentOf(memories, { model });
+    await agent.invoke({ messages: first }, thread());
+    await agent.invoke({ messages: again }, thread());
+    const said = input().map(told);
+    expect(prompts().map((prompt) => prompt.map(told))).toEqual([said, said]);
+    expect(await recorded(memories)).toEqual([...said, "ai: Yes again."]);
+  }
+});
+
 it("shows a call as interrupted where a question is sent again whose tool was cut off", async () => {
   const memories = memoriesOf();
   const question = () => new HumanMessage({ content: "Do it.", id: "request-17" });

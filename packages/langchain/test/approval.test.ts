@@ -1,7 +1,8 @@
-import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { AIMessage, humanInTheLoopMiddleware } from "langchain";
 import { expect, it } from "vitest";
-import { agentOf, calling, memoriesOf, modelOf, recorded, thread, toolOf } from "./agents.ts";
+import { agentOf, calling, memoriesOf, modelOf, recorded, thread, told, toolOf } from "./agents.ts";
 
 type Decision =
   | { type: "approve" }
@@ -68,6 +69,51 @@ it("does not take back up what was rewound, though a checkpoint holds it", async
   await agent().invoke({ messages: "Three?" }, thread());
   expect(prompts().at(-1)).toHaveLength(3);
   expect(await recorded(memories)).toEqual(["human: One?", "ai: One.", "human: Three?", "ai: Three."]);
+});
+
+it("answers a question anew that is sent again under its id, though a checkpoint holds the answer", async () => {
+  const memories = memoriesOf();
+  const { model, prompts } = modelOf(
+    new AIMessage("Yes."),
+    new AIMessage("Yes again."),
+    new AIMessage("Two."),
+  );
+  const checkpointer = new MemorySaver();
+  const ask = (content: string, id: string) =>
+    agentOf(memories, { model, checkpointer }).invoke(
+      { messages: [new HumanMessage({ content, id })] },
+      thread(),
+    );
+  await ask("One?", "q-1");
+  await ask("One?", "q-1");
+  expect(await recorded(memories)).toEqual(["human: One?", "ai: Yes again."]);
+  await ask("Two?", "q-2");
+  const said = ["human: One?", "ai: Yes again.", "human: Two?"];
+  expect(prompts().map((prompt) => prompt.map(told))).toEqual([["human: One?"], ["human: One?"], said]);
+  expect(await recorded(memories)).toEqual([...said, "ai: Two."]);
+});
+
+it.each([
+  ["all that was said", (messages: BaseMessage[]) => messages],
+  ["the question", (messages: BaseMessage[]) => messages.slice(0, 1)],
+])("keeps what each agent of a graph has answered, where the next is given %s", async (what, given) => {
+  const memories = memoriesOf();
+  const { model } = modelOf(new AIMessage("First."), new AIMessage("Second."));
+  const agent = agentOf(memories, { model });
+  const node = ({ messages }: { messages: BaseMessage[] }, config: object) =>
+    agent.invoke({ messages: given(messages) }, config);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("first", node)
+    .addNode("second", node)
+    .addEdge(START, "first")
+    .addEdge("first", "second")
+    .compile({
+      checkpointer: new MemorySaver(),
+      interruptAfter: what === "the question" ? [] : ["first"],
+    });
+  await graph.invoke({ messages: [new HumanMessage("One?")] }, thread());
+  if (what !== "the question") await graph.invoke(null, thread());
+  expect(await recorded(memories)).toEqual(["human: One?", "ai: First.", "ai: Second."]);
 });
 
 it("keeps a rejection", async () => {

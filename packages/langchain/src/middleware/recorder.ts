@@ -6,6 +6,9 @@ import { align, type Recorded, wordsOf } from "./alignment.ts";
 
 type Memory = ChatMemory<BaseMessage>;
 
+/** Where a run stands. One that `joins` is of an agent within a graph, which goes on with what others have answered there. */
+export type Stage = "begins" | "joins" | "goes on";
+
 /**
  * Stores what runs say, each message once. A run's state holds the same objects from step to step, so these are
  * known without a look at the store; those of a state that was read from elsewhere are compared with the record.
@@ -17,19 +20,27 @@ export class Recorder {
 
   /**
    * Stores what of a state is not stored yet, and what a middleware has changed since. A run that begins with a question
-   * alone needs no look at the record.
+   * alone needs no look at the record. A question that is asked again is answered anew.
    */
-  async keep(memory: Memory, state: readonly BaseMessage[], begins = false): Promise<void> {
+  async keep(memory: Memory, state: readonly BaseMessage[], stage: Stage = "goes on"): Promise<void> {
     const known = this.#of(memory);
+    const begins = stage !== "goes on";
     await known.queue.run(async () => {
       const isQuestion = begins && state.length === 1;
       // An application may hand over the same objects in every run, also once the conversation was deleted.
       if (begins && state.some((message) => known.ids.has(message))) known.livesIn(await lifeOf(memory));
       const fresh = isQuestion ? state : state.filter((message) => !known.ids.has(message));
-      if (fresh.length > 0) await keepFresh(memory, known, { state, fresh, isQuestion, begins });
+      const last = state.at(-1) as BaseMessage;
+      const isHeld = known.ids.has(last);
+      const kept = { state, fresh, isQuestion, begins };
+      const added = fresh.length > 0 ? await keepFresh(memory, known, kept) : [];
       const question = questionOf(state);
       if (question === undefined || (known.anchors.has(question) && !begins)) return;
-      const anchor = await memory.anchor(known.ids.get(question));
+      const id = known.ids.get(question);
+      // In a state read from a checkpoint, the answer stands behind it; a graph gives an agent the answers of others, too.
+      const isAsked = stage === "begins" ? last === question || !isHeld : last === question && !isHeld;
+      if (begins && isAsked && id !== undefined && !added.includes(last)) await takeBackAnswer(memory, id);
+      const anchor = await memory.anchor(id);
       known.livesIn(anchor.life, state);
       known.anchors.set(question, anchor);
       this.#held.set(question, memory);
@@ -95,15 +106,17 @@ interface Kept {
   readonly begins: boolean;
 }
 
+/** Answers what was added, as far as it is known to be new. */
 async function keepFresh(
   memory: Memory,
   known: Known,
   { state, fresh, isQuestion, begins }: Kept,
-): Promise<void> {
+): Promise<readonly BaseMessage[]> {
   const [question] = state;
   if (isQuestion && question?.type === "human" && question.id !== undefined) {
-    known.ids.set(question, await ask(memory, question));
-    return;
+    const [id] = await memory.add(asEntry(question));
+    known.ids.set(question, id);
+    return [];
   }
   const record = isQuestion ? [] : await newestOf(memory, state, fresh);
   const aligned = align(state, record, (message) => known.ids.get(message));
@@ -119,6 +132,7 @@ async function keepFresh(
   const added = aligned.added.filter((message) => !known.ids.has(message));
   // What a run begins with is bound to nothing yet: its question may be one of a conversation that was deleted.
   await addTo(memory, known, added, begins ? undefined : anchorOf(known, state));
+  return added;
 }
 
 /** A graph gives an equal prompt another id in each run, by which the memory would take it for a new one. */
@@ -156,29 +170,23 @@ function anchorOf(known: Known, state: readonly BaseMessage[]): Anchor | undefin
   return question && known.anchors.get(question);
 }
 
-/**
- * Stores a question. One that is asked again is answered anew: the answer that has ended its turn is taken back, and what its
- * tools have done stays.
- */
-async function ask(memory: Memory, question: BaseMessage): Promise<string | undefined> {
-  const [id] = await memory.add(asEntry(question));
+/** Takes back the answer that has ended a question's turn, if nothing was asked since. What its tools have done stays. */
+async function takeBackAnswer(memory: Memory, questionId: string): Promise<void> {
   const answered = (entries: readonly HistoryMessage<BaseMessage>[]): string | undefined => {
     const newest = entries.at(-1);
     const asked = entries.findLast(({ message }) => message.type === "human");
-    return newest !== undefined && asked?.id === id && isWhole(newest.message) ? newest.id : undefined;
+    return newest && asked?.id === questionId && isWhole(newest.message) ? newest.id : undefined;
   };
-  if (answered(await memory.entries()) !== undefined) {
-    const takeBack = () =>
-      memory.transaction(
-        async (transaction) => {
-          const answer = answered(await transaction.entries());
-          if (answer !== undefined) transaction.rewind(answer);
-        },
-        { onConflict: "throw" },
-      );
-    await despiteConflicts(takeBack);
-  }
-  return id;
+  if (answered(await memory.entries()) === undefined) return;
+  const takeBack = () =>
+    memory.transaction(
+      async (transaction) => {
+        const answer = answered(await transaction.entries());
+        if (answer !== undefined) transaction.rewind(answer);
+      },
+      { onConflict: "throw" },
+    );
+  await despiteConflicts(takeBack);
 }
 
 function isWhole(message: BaseMessage): boolean {
