@@ -148,8 +148,9 @@ describe("what the model is shown", () => {
     }
   });
 
-  it("has what another plugin put first, or changed at the end, in its place in the window", async () => {
+  it("has what another plugin put first, changed or put last in its place in the window", async () => {
     const first = { role: "user", parts: [{ text: "Of today: " }] };
+    const last = { role: "user", parts: [{ text: " (a file)" }] };
     for (const [change, shown] of [
       [
         ({ contents }: LlmRequest) => contents.unshift(first),
@@ -162,6 +163,20 @@ describe("what the model is shown", () => {
       [
         ({ contents }: LlmRequest) => contents.splice(-1, 0, first),
         ["user: yes", "model: Two.", "user: Of today: yes"],
+      ],
+      [
+        ({ contents }: LlmRequest) => {
+          contents.unshift(first);
+          contents.push(last);
+        },
+        ["user: Of today: yes", "model: Two.", "user: yes (a file)"],
+      ],
+      [
+        ({ contents }: LlmRequest) => {
+          contents[0] = first;
+          contents.push(last, last);
+        },
+        ["user: yes", "model: Two.", "user: yes (a file) (a file)"],
       ],
     ] as const) {
       class Other extends BasePlugin {
