@@ -38,6 +38,7 @@ export interface TurnkeepSessionOptions {
 }
 
 type Transaction = MemoryTransaction<AgentInputItem>;
+type Input = ReadonlySet<AgentInputItem>;
 
 /**
  * A session of the OpenAI Agents SDK over a Turnkeep memory. It is a record: `getItems` returns everything that was said and
@@ -86,10 +87,10 @@ export class TurnkeepSession
   /** Reads nothing yet. Errors: `INVALID_OPTION` for a session id or an owner that is no id. */
   constructor({ memories, sessionId, ...asked }: TurnkeepSessionOptions) {
     this.memory = memoryOf(memories, { id: sessionId, ...asked }, agentsFormat, "agentsFormat");
-    const filter: CallModelInputFilter = async ({ modelData, context }) => {
+    const filter: CallModelInputFilter = async ({ modelData, agent, context }) => {
       const run = await this.#runs.ofInput(modelData.input, context, this.memory);
-      await this.#keep(run, modelData.input);
-      return { ...modelData, input: await this.#view(run) };
+      const made = await this.#keep(run, modelData.input, agent.name);
+      return { ...modelData, input: await this.#view(run, new Set(modelData.input), made) };
     };
     // The runner's own objects tell what is stored already. They are not changed.
     filter.preserveInputIdentity = true;
@@ -224,42 +225,43 @@ export class TurnkeepSession
     rewrite(transaction, record, new Map([...changed].map(([id, item]) => [run?.now(id) ?? id, item])));
   }
 
-  /** Stores what the run has said since its last model call. */
-  async #keep(run: Run, input: readonly AgentInputItem[]): Promise<void> {
-    const fresh = run.fresh(input);
-    if (fresh.length > 0) {
-      const ids = await this.memory.transaction((transaction) => transaction.add(...fresh), boundTo(run));
-      run.keep(fresh, ids);
+  /** Stores what the run has said since its last model call, and answers what a handoff has made for the model alone. */
+  async #keep(run: Run, input: readonly AgentInputItem[], agent: string): Promise<AgentInputItem[]> {
+    const { said, made } = run.fresh(input, agent);
+    if (said.length > 0) {
+      const ids = await this.memory.transaction((transaction) => transaction.add(...said), boundTo(run));
+      run.keep(said, ids);
     }
     if (input.length > 0) run.anchor ??= await this.memory.anchor();
-    const question = input.findLast(isQuestion);
-    run.questionId = question && run.idOf(question);
+    const question = input.findLast((item) => isQuestion(item) && !made.includes(item));
+    if (question !== undefined || made.length === 0) run.questionId = question && run.idOf(question);
+    return made;
   }
 
   /** What the model is shown. Where another run's compaction has moved the question, that is found first. */
-  async #view(run: Run): Promise<AgentInputItem[]> {
+  async #view(run: Run, input: Input, made: readonly AgentInputItem[]): Promise<AgentInputItem[]> {
     try {
-      return await this.#shown(run);
+      return await this.#shown(run, input, made);
     } catch (error) {
       const { questionId } = run;
       if (questionId === undefined || !isTurnkeepError(error, "NOT_FOUND")) throw error;
       run.follow(await recordOf(this.memory));
       run.questionId = run.now(questionId);
       if (run.questionId === questionId) throw error;
-      return this.#view(run);
+      return this.#view(run, input, made);
     }
   }
 
-  /** Where the run holds an item itself, that. */
-  #shown(run: Run): Promise<AgentInputItem[]> {
+  /** Where the input holds an item itself, that. */
+  #shown(run: Run, input: Input, extra: readonly AgentInputItem[]): Promise<AgentInputItem[]> {
     const pinned = run.questionId === undefined ? [] : [run.questionId];
     return this.memory.transaction(async (transaction) => {
-      const shown = await transaction.messages({ pinned, openCalls: "approved" });
+      const shown = await transaction.messages({ pinned, extra, openCalls: "approved" });
       const ids = new Map((await transaction.entries()).map(({ id, message }) => [message, id]));
       return shown.map((message) => {
         const held = run.held.get(ids.get(message) ?? "");
-        const isHeld = held !== undefined && equalContent(runnersForm(held), runnersForm(message));
-        return isHeld ? held : marked(message);
+        if (held === undefined || !input.has(held)) return marked(message);
+        return equalContent(runnersForm(held), runnersForm(message)) ? held : marked(message);
       });
     });
   }

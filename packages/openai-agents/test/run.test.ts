@@ -2,9 +2,11 @@ import {
   Agent,
   type AgentInputItem,
   type AgentOutputItem,
+  handoff,
   InputGuardrailTripwireTriggered,
   MemorySession,
   RunContext,
+  type RunItem,
   RunState,
   run,
   type Session,
@@ -130,6 +132,36 @@ describe("a run with the hook", () => {
     expect(items.slice(0, 2)).toEqual(["user: Help.", "[transfer_to_Expert]"]);
     expect(items.slice(3)).toEqual(["[first]", "(first done)", "assistant: Done."]);
     expect(prompts(second)[1]).toEqual(items.slice(0, 5));
+  });
+
+  it.each([
+    ["beside the handoff", (newItems: RunItem[]) => newItems],
+    ["alone", () => []],
+  ])("shows what a handoff's filter has made %s, and does not store it", async (_, kept) => {
+    const talk = async (over: object): Promise<string[][]> => {
+      const model = modelOf([calling("first")], [saying("Done.")]);
+      const expert = new Agent({ name: "Expert", model, tools: [toolOf("first")] });
+      const summed = handoff(expert, {
+        inputFilter: (data) => ({
+          ...data,
+          inputHistory: [{ role: "user", content: "In short: help." }],
+          newItems: kept(data.newItems),
+        }),
+      });
+      const first = modelOf([calling("transfer_to_Expert")]);
+      await run(new Agent({ name: "Triage", model: first, handoffs: [summed] }), "Help.", over);
+      return prompts(model);
+    };
+    const session = sessionOf();
+    const theirs = new MemorySession();
+    const shown = await talk(over(session));
+    await talk({ session: theirs });
+    const items = await recorded(session);
+    expect(items).toEqual((await theirs.getItems()).map(told));
+    expect(items[0]).toBe("user: Help.");
+    for (const [call, before] of [items.slice(0, -3), items.slice(0, -1)].entries()) {
+      expect(shown[call]).toEqual([...before, "user: In short: help."]);
+    }
   });
 
   it("takes a list of items, and only what is new of it with a callback", async () => {

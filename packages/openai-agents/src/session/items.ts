@@ -39,6 +39,11 @@ export function isQuestion(item: AgentInputItem): boolean {
   return (item as { readonly role?: unknown }).role === "user";
 }
 
+/** Whether no model says it. */
+export function isPrompt(item: AgentInputItem): boolean {
+  return isQuestion(item) || (item as { readonly role?: unknown }).role === "system";
+}
+
 /** What the runner drops of a history where nothing answers it. */
 export function isOpen(item: AgentInputItem): boolean {
   return item.type === "reasoning" || isCall(item.type ?? "message");

@@ -1,7 +1,7 @@
 import type { AgentInputItem, RunContext } from "@openai/agents-core";
 import type { Anchor } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
-import { isMarked, isOpen, isQuestion, keyOf, textOf } from "./items.ts";
+import { isMarked, isOpen, isPrompt, isQuestion, keyOf, textOf } from "./items.ts";
 import type { Recorded } from "./record.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a run's context is of whatever type the application's is
@@ -12,6 +12,13 @@ interface Known {
   readonly key: string;
   /** Whether the runner drops it where nothing answers it. */
   readonly isOpen: boolean;
+}
+
+/** What is new in the input of a model call. */
+interface Fresh {
+  readonly said: AgentInputItem[];
+  /** For the model alone. */
+  readonly made: AgentInputItem[];
 }
 
 /** What is handed over at the end of a run, against what is stored already. */
@@ -46,6 +53,9 @@ export class Run {
   readonly #own: Map<string, string> = new Map();
   /** The ids under which that stands now, where others have put it elsewhere since. */
   readonly #moved: Map<string, string> = new Map();
+  /** The agent that was asked last, and what handoffs have made for the model alone. */
+  #agent: string | undefined;
+  readonly #made: WeakSet<AgentInputItem> = new WeakSet();
   /** What was stored before a model call, and is not handed over yet. */
   readonly #kept: Map<string, { readonly id: string; readonly text: string }[]> = new Map();
   /** What was handed over, and may yet come in the input of a model call. */
@@ -101,10 +111,18 @@ export class Run {
     }
   }
 
-  /** What of the input of a model call is not stored yet. */
-  fresh(input: readonly AgentInputItem[]): AgentInputItem[] {
+  /**
+   * What of the input of an agent's model call is not stored yet. Where another agent was asked before, a handoff's filter
+   * has made the messages in it that no model says: the runner does not store them either.
+   */
+  fresh(input: readonly AgentInputItem[], agent: string): Fresh {
     this.#recognize(input);
-    return input.filter((item) => !this.#ids.has(item) && !this.#wasGiven(item));
+    const isHandedOver = this.#agent !== undefined && this.#agent !== agent;
+    this.#agent = agent;
+    const fresh = input.filter((item) => !this.#ids.has(item) && !this.#wasGiven(item));
+    if (isHandedOver) for (const item of fresh.filter(isPrompt)) this.#made.add(item);
+    const isMade = (item: AgentInputItem): boolean => this.#made.has(item);
+    return { said: fresh.filter((item) => !isMade(item)), made: fresh.filter(isMade) };
   }
 
   /** Remembers what was stored before a model call. */
