@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import type { ChatMemories, ChatMemory } from "@turnkeep/core";
 import {
@@ -96,8 +96,7 @@ export function turnkeepMiddleware<Context = unknown>(
       const own = memory(runtime);
       await recorder.keep(own, state.messages);
       const messages = await recorder.view(own, state.messages, request.messages, runtime.signal);
-      const answered = await handler({ ...request, messages });
-      const response = AIMessage.isInstance(answered) ? wholeOf(answered) : answered;
+      const response = wholeAnswer(await handler({ ...request, messages }));
       const answer = answerOf(response);
       if (answer !== undefined) await recorder.add(own, state.messages, answer);
       return response;
@@ -147,6 +146,13 @@ function invokedWith<Context>(runtime: Partial<TurnkeepRuntime<Context>>): Turnk
 /** LangGraph names the places of its nodes so, each within that of the graph around it. */
 function isWithinGraph(runtime: object): boolean {
   return String(invokedWith(runtime).configurable.checkpoint_ns).includes("|");
+}
+
+/** The same with what was streamed as complete messages, so that the state holds what is stored. */
+function wholeAnswer<R extends object>(response: R): R {
+  if (isBaseMessage(response)) return wholeOf(response);
+  const { messages } = response as { readonly messages?: readonly BaseMessage[] };
+  return messages === undefined ? response : { ...response, messages: messages.map(wholeOf) };
 }
 
 /** With a response format, a handler answers the model's message among others. */

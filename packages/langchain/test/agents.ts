@@ -81,6 +81,7 @@ interface AgentOptions {
   readonly tools?: readonly StructuredToolInterface[];
   readonly systemPrompt?: string;
   readonly checkpointer?: object;
+  readonly responseFormat?: object;
   /** What stands around the bridge's own. */
   readonly first?: readonly AnyAgentMiddleware[];
   readonly last?: readonly unknown[];
