@@ -123,3 +123,16 @@ it.each(["docs/errors.md", "packages/assistant/src/errors.ts"])(
     expect(rows).toEqual(codes);
   },
 );
+
+/** npm installs a package's peers with it. */
+it.each(packages.filter(({ folder }) => publicFolders.includes(folder)))(
+  "the README of $name installs what its first program imports",
+  ({ folder, manifest }) => {
+    const text = readFileSync(join(root, folder, "README.md"), "utf8");
+    const named = Array.from(text.matchAll(/npm install ([^`\n]+)/g), ([, names = ""]) => names.split(" "));
+    const [, program = ""] = /^```tsx?\n(.*?)^```/ms.exec(text) ?? [];
+    const imported = Array.from(program.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g), ([, name]) => name);
+    const installed = [...named.flat(), ...Object.keys(manifest.peerDependencies ?? {})];
+    if (named.length > 0) expect(installed).toEqual(expect.arrayContaining(imported));
+  },
+);
