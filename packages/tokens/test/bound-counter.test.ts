@@ -50,17 +50,27 @@ describe("boundCounter", () => {
     expect(await bound("anthropic", one.text)).toBeGreaterThanOrEqual(Math.max(one.claude3, one.claude4));
   });
 
-  it.each(["english", "typescript", "json", "lockfile", "german", "log", "url", "css", "latex", "xml"])(
-    "is at most 1.6 times what Claude counts of %s",
-    async (kind) => {
-      const { text, claude3, claude4 } = measured.find((one) => one.kind === kind) as (typeof measured)[0];
-      expect(await bound("anthropic", text)).toBeLessThanOrEqual(1.6 * Math.max(claude3, claude4));
-    },
-  );
+  it.each([
+    "english",
+    "typescript",
+    "json",
+    "lockfile",
+    "german",
+    "log",
+    "url",
+    "css",
+    "latex",
+    "xml",
+    "rulers",
+    "numbers",
+  ])("is at most 1.6 times what Claude counts of %s", async (kind) => {
+    const { text, claude3, claude4 } = measured.find((one) => one.kind === kind) as (typeof measured)[0];
+    expect(await bound("anthropic", text)).toBeLessThanOrEqual(1.6 * Math.max(claude3, claude4));
+  });
 
-  it("is at most 3.6 times what Claude counts of any language", async () => {
+  it("is at most 3.7 times what Claude counts of any language", async () => {
     for (const { kind, claude3, claude4 } of claude.bounds)
-      expect(await bound("anthropic", textOf(kind))).toBeLessThanOrEqual(3.6 * Math.max(claude3, claude4));
+      expect(await bound("anthropic", textOf(kind))).toBeLessThanOrEqual(3.7 * Math.max(claude3, claude4));
   });
 
   it("is a whole number, more than nothing for any text, and no less for the same text many times", async () => {
