@@ -47,8 +47,9 @@ export interface ConformanceHarness {
    */
   advance?: ((ms: number) => void | Promise<void>) | undefined;
   /**
-   * Returns everything that the database holds for a memory, as text: rows, values, documents. It shows the kit that
-   * deleted data is gone from the database too, not only from the answers.
+   * Returns everything that the database holds for a memory, as text: rows, values, documents, in every table; decoded, if
+   * the store compresses or encrypts payloads, as the kit looks for them there before it deletes them, and after. It shows
+   * the kit that deleted data is gone from the database too, not only from the answers.
    */
   rawRead?: ((memoryId: string) => readonly string[] | Promise<readonly string[]>) | undefined;
   /**

@@ -211,3 +211,48 @@ test("where a case has kept what the others need, the next that hangs says so, a
     'to see whether it hangs alone: runConformance(harness, {"names":["hangs"],"seed":1})',
   );
 });
+
+/** The cases that look for what is gone where the harness says what the database holds. */
+const erasures = [
+  "a delete leaves nothing of the memory",
+  "a delete leaves nothing of a long memory",
+  "a delete that races an append leaves nothing behind",
+  "what is removed is gone from memory and history",
+  "an expired memory is absent in every method at once",
+  "sweep removes what has expired and nothing else",
+  "one sweep removes all that has expired",
+  "whatever record is gone, no other memory is harmed",
+  "a live message whose record is gone stands in its place",
+  "a message whose record is gone leaves memory like any other",
+];
+
+test.each<[string, (texts: readonly string[]) => readonly string[]]>([
+  ["nothing", () => []],
+  ["texts that nobody can read", (texts) => texts.map((text) => Buffer.from(text).toString("base64"))],
+])("a rawRead that answers %s passes no case that looks for what is gone", async (_, shown) => {
+  for (const history of [true, false]) {
+    const { rawRead = () => [], ...harness } = referenceHarness({ capabilities: { history } });
+    const names = history ? erasures : [...erasures, "what leaves a store without history is gone"];
+    const { results } = await runConformance(
+      { ...harness, rawRead: async (memoryId) => shown(await rawRead(memoryId)) },
+      { names },
+    );
+    expect(results).toHaveLength(names.length);
+    for (const result of results) {
+      expect(result).toMatchObject({
+        status: "failed",
+        message: expect.stringContaining("rawRead of the harness"),
+      });
+    }
+  }
+});
+
+test("a rawRead that answers the live messages alone is found out, too", async () => {
+  const { rawRead = () => [], ...harness } = referenceHarness();
+  const isLive = (text: string) => !text.includes('"rows"') && text.includes('"state":"live"');
+  const report = await runConformance(
+    { ...harness, rawRead: async (memoryId) => (await rawRead(memoryId)).filter(isLive) },
+    { names: [...erasures.slice(0, 2), "what is removed is gone", "record is gone"] },
+  );
+  expect(report.counts).toMatchObject({ passed: 0, failed: 6 });
+});

@@ -275,7 +275,7 @@ function encoded(text: string): string {
 }
 
 /** In the order in which the scripts take them. */
-const keyNames = ["head", "ids", "messages", "states"];
+export const keyNames: readonly string[] = ["head", "ids", "messages", "states"];
 
 type Values = (string | number)[];
 

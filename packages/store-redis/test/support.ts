@@ -5,6 +5,7 @@ import type {} from "@turnkeep/servers";
 import { bundled } from "@turnkeep/store-tests";
 import { type Cluster, Redis } from "ioredis";
 import { type RedisClient, redisStore } from "../src/index.ts";
+import { keyNames } from "../src/scripts.ts";
 
 export interface RecordingClient extends RedisClient {
   readonly commands: { readonly name: string; readonly args: readonly (string | number)[] }[];
@@ -70,8 +71,7 @@ export async function monitored(client: Redis, run: () => Promise<unknown>): Pro
 /** The keys of a memory that are there. */
 export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<string[]> {
   const tag = Buffer.from(memoryId).toString("base64url");
-  const names = ["head", "ids", "messages", "states"];
-  const keys = names.map((name) => `${prefix}memory:{${tag}}:${name}`);
+  const keys = keyNames.map((name) => `${prefix}memory:{${tag}}:${name}`);
   const found = await Promise.all(keys.map((key) => client.exists(key)));
   return keys.filter((_, index) => found[index] === 1);
 }

@@ -1,6 +1,6 @@
 import type { MemorySnapshot } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectErased } from "../support/erased.ts";
+import { expectErased, expectHeld } from "../support/erased.ts";
 import { expectEqual, expectSettled, expectThat } from "../support/expect.ts";
 import { race, readWhile } from "../support/races.ts";
 import { sentences } from "../support/sentences.ts";
@@ -135,7 +135,8 @@ export const atomicityCases: readonly ConformanceCase[] = inGroup("atomicity", [
       for (let round = 0; round < rounds; round++) {
         const memory = context.memory();
         const secret = context.unique();
-        await memory.commit({ append: 2 });
+        await memory.commit({ append: [{ payload: `"${secret}"` }, {}] });
+        await expectHeld(context, memory, secret);
         const update = memory.update({
           append: [{ payload: `"${secret}"` }],
           move: [{ seq: 1, to: "evicted" }],

@@ -1,7 +1,7 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectErased } from "../support/erased.ts";
+import { expectErased, expectHeld } from "../support/erased.ts";
 import { expectEqual, expectSettled, expectSnapshot, expectThat } from "../support/expect.ts";
 import type { TestMemory } from "../support/memory.ts";
 import { race } from "../support/races.ts";
@@ -206,7 +206,8 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     async run(context) {
       const memory = context.memory();
       const secret = context.unique();
-      await memory.commit({ append: [{ payload: `"${secret}"` }, {}, {}], owner: "alice", head: "{}" });
+      const said = { payload: `"${secret}"` };
+      await memory.commit({ append: [said, said, {}], owner: "alice", head: "{}" });
       await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
       await expectDeleted("a delete", context, memory, secret);
     },
@@ -290,6 +291,7 @@ async function expectDeleted(
   memory: TestMemory,
   secret: string,
 ): Promise<void> {
+  await expectHeld(context, memory, secret);
   await memory.delete();
   await memory.check(`after ${what}`);
   const erased = "the database holds no payload of a deleted memory, before any sweep";

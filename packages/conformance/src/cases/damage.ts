@@ -2,6 +2,7 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
+import { expectHeld } from "../support/erased.ts";
 import { describeError, expectEqual, expectSecret, expectThat, named } from "../support/expect.ts";
 import { idsOf, listedIds, wholeList } from "../support/listed.ts";
 import type { TestMemory } from "../support/memory.ts";
@@ -51,10 +52,12 @@ async function expectBearable(context: ConformanceContext, index: number): Promi
   const owner = context.unique();
   const [before, damaged, after] = [context.memory(), context.memory(), context.memory()];
   const secret = `secret-${context.unique()}`;
+  const said = { payload: `"${secret}"` };
   for (const memory of [before, damaged, after]) {
-    await memory.commit({ append: [{ payload: `"${secret}"` }, {}], owner, head: '"head"' });
+    await memory.commit({ append: [said, said], owner, head: '"head"' });
     await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
   }
+  await expectHeld(context, damaged, secret);
   let count = 0;
   if (!(await context.lose(damaged.id, () => count++ === index))) return false;
   const what = `of which record ${index} is gone`;

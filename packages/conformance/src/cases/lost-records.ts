@@ -1,6 +1,7 @@
 import type { StoredMessage } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
+import { expectHeld } from "../support/erased.ts";
 import { expectEqual, expectThat, named } from "../support/expect.ts";
 import type { TestMemory } from "../support/memory.ts";
 import { sentences } from "../support/sentences.ts";
@@ -64,10 +65,12 @@ const padding = "x".repeat(100_000);
  */
 async function loseRecord(context: ConformanceContext, seq: number): Promise<TestMemory | undefined> {
   const memory = context.memory();
-  const marks = [1, 2, 3, 4].map(() => context.unique());
+  const start = context.unique();
+  const marks = [1, 2, 3, 4].map((n) => `${start} ${n} `);
   const append = marks.map((mark) => ({ payload: JSON.stringify(mark + padding) }));
   await memory.commit({ append, owner: context.unique(), head: '"head"' });
   await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+  await expectHeld(context, memory, start);
   const isOnly = (text: string): boolean =>
     marks.every((mark, index) => text.includes(mark) === (index === seq - 1));
   return (await context.lose(memory.id, isOnly)) ? memory : undefined;

@@ -1,6 +1,6 @@
 import type { MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectErased } from "../support/erased.ts";
+import { expectErased, expectHeld } from "../support/erased.ts";
 import type { Change } from "../support/memory.ts";
 import { sentences } from "../support/sentences.ts";
 
@@ -52,6 +52,7 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
       const memory = context.memory();
       const secret = context.unique();
       await memory.commit({ append: [1, 2, 3].map((n) => ({ payload: `"${secret} ${n}"` })) });
+      await expectHeld(context, memory, secret);
       const changes: Change[] = [
         {
           move: [
@@ -79,12 +80,14 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
       await memory.commit({
         append: [{}, { payload: `"${secret}"` }, { payload: `"${secret} again"` }, {}, { payload: large }],
       });
+      await expectHeld(context, memory, secret);
       await memory.commit({ append: 1, move: [{ seq: 5, to: "removed" }] });
       await memory.check("after a large message was removed");
       await memory.commit({ move: [{ seq: 2, to: "removed" }] });
       await memory.check("after a live message was removed");
       if (context.capabilities.history) {
         await memory.commit({ move: [{ seq: 3, to: "evicted" }] });
+        await expectHeld(context, memory, secret);
         await memory.commit({ move: [{ seq: 3, to: "removed" }] });
         await memory.check("after an evicted message was removed");
       } else {

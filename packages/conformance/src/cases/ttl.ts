@@ -1,7 +1,7 @@
 import type { ChatMemoryStore, HistoryQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectErased } from "../support/erased.ts";
+import { expectErased, expectHeld } from "../support/erased.ts";
 import { expectCode, expectEqual, expectSettled, expectThat } from "../support/expect.ts";
 import { expectListed, expectUnlisted } from "../support/listed.ts";
 import { inTime, mortalClient } from "../support/lives.ts";
@@ -21,9 +21,11 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       inTime(context, async (life) => {
         const { memory, owner } = life;
         const secret = context.unique();
-        await life.write({ append: [{ payload: `"${secret}"` }, {}, {}], owner, head: "1", data: "1" });
+        const said = { payload: `"${secret}"` };
+        await life.write({ append: [said, said, {}], owner, head: "1", data: "1" });
         const last = await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
         await life.check("before it expires");
+        await life.holds(secret);
         const late = memory.update({ append: 1 });
         await life.expire();
         for (const client of life.clients) {
@@ -145,6 +147,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       inTime(context, async (life) => {
         const secret = context.unique();
         await life.write({ append: [{ payload: `"${secret}"` }, {}], owner: life.owner });
+        await life.holds(secret);
         const unlimited = context.memory();
         await unlimited.commit({ append: 2, owner: life.owner });
         await life.expire();
@@ -181,6 +184,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       const secret = context.unique();
       const memories = Array.from({ length: 150 }, () => context.memory());
       await inPortions(memories, (memory) => memory.commit({ append: [{ payload: `"${secret}"` }] }, mortal));
+      if (context.clockIsMoved) await inPortions(memories, (memory) => expectHeld(context, memory, secret));
       await expire();
       await mortal.sweep();
       const again = context.clockIsMoved ? await mortal.sweep() : { removed: 0 };

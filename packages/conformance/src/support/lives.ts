@@ -1,6 +1,7 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { ConformanceContext } from "../context.ts";
+import { expectHeld } from "./erased.ts";
 import { ConformanceError } from "./expect.ts";
 import type { Change, TestMemory } from "./memory.ts";
 
@@ -14,6 +15,8 @@ export interface MortalMemory {
   write(change: Change, client?: ChatMemoryStore): Promise<MemoryUpdate>;
   /** Fails unless the memory is as written; throws {@link tooSlow} if it may have expired by now. */
   check(what: string): Promise<void>;
+  /** Fails unless the database, where it can be looked into, shows the messages that hold this text; throws {@link tooSlow} as well. */
+  holds(text: string): Promise<void>;
   /** Lets the life of the last write run out; the model is empty afterwards. */
   expire(): Promise<void>;
 }
@@ -60,6 +63,13 @@ async function createLife(context: ConformanceContext, ttlMs: number): Promise<M
   let sentAt = 0;
   let acknowledgedAt = 0;
   const mayHaveExpired = () => context.now() - sentAt >= ttlMs;
+  async function inItsLife(look: () => Promise<void>): Promise<void> {
+    try {
+      await look();
+    } catch (error) {
+      throw mayHaveExpired() ? tooSlow : error;
+    }
+  }
   return {
     ttlMs,
     clients: [first, ...rest],
@@ -84,13 +94,8 @@ async function createLife(context: ConformanceContext, ttlMs: number): Promise<M
       acknowledgedAt = context.now();
       return update;
     },
-    async check(what) {
-      try {
-        await memory.check(what);
-      } catch (error) {
-        throw mayHaveExpired() ? tooSlow : error;
-      }
-    },
+    check: (what) => inItsLife(() => memory.check(what)),
+    holds: (text) => inItsLife(() => expectHeld(context, memory, text)),
     async expire() {
       await context.elapse(Math.max(0, acknowledgedAt + ttlMs + slackMs - context.now()));
       memory.model.delete();
