@@ -7,7 +7,7 @@ import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
 import { PathError } from "./path-error.ts";
 import { createRandom, hex } from "./random.ts";
 import type { ConformanceResult } from "./report.ts";
-import { ConformanceError, describeError, type RepeatOptions, tell } from "./support/expect.ts";
+import { ConformanceError, describeError, expectThat, type RepeatOptions, tell } from "./support/expect.ts";
 import { TestMemory } from "./support/memory.ts";
 import { ends, type Failure, longestMs, outcome, pass, within } from "./time-limits.ts";
 
@@ -271,6 +271,12 @@ export class ConformanceSession {
     };
     let count = 0;
     let moved = 0;
+    const rawTexts = async (id: string) => (await harness.rawRead?.(id)) ?? [];
+    const expectChanged = async (by: "rawWrite" | "rawRemove", id: string, before: readonly string[]) => {
+      const after = await rawTexts(id);
+      const what = `${by} of the harness changes what rawRead answers`;
+      expectThat(what, after.join("\n") !== before.join("\n"), after);
+    };
     const unique = () => `${hex(random)}-${this.#nonce}-${(count++).toString(36)}`;
     const context: ConformanceContext = {
       get store() {
@@ -317,14 +323,19 @@ export class ConformanceSession {
       },
       rawText: async (id) => (await harness.rawRead?.(id))?.join("\n"),
       damage: async (id, change) => {
-        const texts = (await harness.rawRead?.(id)) ?? [];
+        const texts = await rawTexts(id);
+        if (texts.length === 0) return 0;
         await harness.rawWrite?.(id, texts.map(change));
+        await expectChanged("rawWrite", id, texts);
         return texts.length;
       },
       lose: async (id, isLost) => {
-        const index = ((await harness.rawRead?.(id)) ?? []).findIndex(isLost);
-        if (index >= 0) await harness.rawRemove?.(id, index);
-        return index >= 0;
+        const texts = await rawTexts(id);
+        const index = texts.findIndex(isLost);
+        if (index < 0) return false;
+        await harness.rawRemove?.(id, index);
+        await expectChanged("rawRemove", id, texts);
+        return true;
       },
       dying: async (step, how = {}) => {
         const store = await neededFrom(harness, "fault")({ ...how, step });

@@ -5,6 +5,7 @@ import {
   ConformanceError,
   type ConformanceHarness,
   type ConformanceReport,
+  type CountedClient,
   cases,
   formatBadge,
   formatReport,
@@ -255,4 +256,31 @@ test("a rawRead that answers the live messages alone is found out, too", async (
     { names: [...erasures.slice(0, 2), "what is removed is gone", "record is gone"] },
   );
   expect(report.counts).toMatchObject({ passed: 0, failed: 6 });
+});
+
+const { counted, ...reference } = referenceHarness();
+
+test.each<[string, Partial<ConformanceHarness>, string, string]>([
+  ["rawWrite", { rawWrite: () => {} }, "a corrupt record is named", "rawWrite of the harness changes"],
+  ["rawRemove", { rawRemove: () => {} }, "whatever record is gone", "rawRemove of the harness changes"],
+  [
+    "count",
+    {
+      counted: async () => ({
+        ...((await counted?.()) as CountedClient),
+        count: () => ({ steps: 0, bytes: 0 }),
+      }),
+    },
+    "a read takes the declared number of steps",
+    "count of the harness",
+  ],
+  [
+    "unreachable",
+    { unreachable: async () => ({ store: await reference.create({}), secret: "s3cret" }) },
+    "no error tells a secret of the address",
+    "unreachable store fail",
+  ],
+])("what %s of the harness does not do is found out", async (_, member, name, what) => {
+  const { results } = await runConformance({ ...reference, counted, ...member }, { names: [name] });
+  expect(results).toMatchObject([{ status: "failed", message: expect.stringContaining(what) }]);
 });

@@ -15,6 +15,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
       const { readSteps } = context.capabilities;
       await memory.commit({ append: 20, head: "1", owner: context.unique() });
       await memory.commit({ append: 4, move: [1, 2, 3].map((seq) => ({ seq, to: "evicted" })) });
+      expectThat("count of the harness has seen two updates", count().steps > 0, count());
       // What a client does once, such as to connect, is not counted.
       await store.getMessages(memory.id);
       for (const known of [undefined, memory.model.version ?? undefined, context.unique()]) {
@@ -43,6 +44,7 @@ export const countedCases: readonly ConformanceCase[] = inGroup("sizes", [
       const rounds = 4;
       for (let round = 0; round < rounds; round++) await memory.commit({ append: 1 });
       const bytes = (count().bytes - before) / rounds;
+      expectThat("count of the harness sees the bytes of an append", bytes > 0, bytes);
       expectThat("an append to 600 KB of live messages sends less than 300 KB", bytes < 300_000, bytes);
     },
   },

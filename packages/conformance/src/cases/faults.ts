@@ -131,15 +131,18 @@ export const toldFaultsCases: readonly ConformanceCase[] = inGroup("errors", [
       try {
         const { inspect } = await import("node:util");
         const memory = context.memory();
+        let failures = 0;
         for (const [method, call] of everyCall(store, memory.id, memory.update({ append: 1 }))) {
           const [ended] = await Promise.allSettled([call()]);
           if (ended.status === "fulfilled") continue;
+          failures++;
           const isTold = isTurnkeepError(ended.reason);
           expectThat(`${method} without a server fails with an error of Turnkeep`, isTold, ended.reason);
           const said = inspect(ended.reason, { depth: 8, showHidden: true });
           const what = `whether an error of ${method} without a server, or a cause of it, tells a secret of the address`;
           expectEqual(what, said.includes(secret), false);
         }
+        expectThat("calls of the harness's unreachable store fail", failures > 0, failures);
       } finally {
         await store.close();
       }
