@@ -1,5 +1,6 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { createChatMemory, user } from "@turnkeep/core";
+import { startRedis } from "@turnkeep/servers";
 import { failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis as RestClient } from "@upstash/redis";
 import { Redis } from "ioredis";
@@ -8,15 +9,19 @@ import { Redis as Redis58 } from "ioredis58";
 import { Redis as Redis511 } from "ioredis511";
 import { createClient, createClientPool } from "redis";
 import { createClient as createClient4 } from "redis4";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type NodeRedisClient, type RedisClient, redisStore } from "../src/index.ts";
 import { keysOf, newPrefix, rawRead, rawRemove, rawWrite } from "./support.ts";
 import { type RestServer, startRestServer } from "./upstash.ts";
 
-const url = inject("redisUrl");
+// Of its own: it forgets its scripts, which others would notice who count what they send.
+const { url, stop } = await startRedis({ sources: ["machine", "cache"] });
 const port = Number(new URL(url).port);
 const admin = new Redis(url);
-afterAll(() => admin.disconnect());
+afterAll(async () => {
+  admin.disconnect();
+  await stop();
+});
 
 /** A memory from its beginning to its end. Answers what a reader saw on the way. */
 async function live(client: RedisClient | NodeRedisClient, prefix: string, id: string): Promise<void> {

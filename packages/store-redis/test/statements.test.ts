@@ -1,8 +1,8 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
-import { startRedis } from "@turnkeep/servers";
+import { type RedisServer, startRedis } from "@turnkeep/servers";
 import { failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
 import { keysOf, monitored, newPrefix, rawRead, recording } from "./support.ts";
@@ -12,18 +12,24 @@ async function asked(store: ChatMemoryStore): Promise<void> {
   await store.getMessages("none");
 }
 
-for (const [name, engine, url] of [
-  ["Redis", "redis", inject("redisUrl")],
-  ["Valkey", "valkey", inject("valkeyUrl")],
+for (const [name, engine] of [
+  ["Redis", "redis"],
+  ["Valkey", "valkey"],
 ] as const) {
   describe(name, () => {
+    // Of its own: it forgets its scripts, which others would notice who count what they send, and tells all that it does.
+    let server: RedisServer;
     let redis: Redis;
     const prefix = newPrefix();
 
-    beforeAll(() => {
-      redis = new Redis(url);
+    beforeAll(async () => {
+      server = await startRedis({ engine, sources: ["machine", "cache"] });
+      redis = new Redis(server.url);
     });
-    afterAll(() => redis.disconnect());
+    afterAll(async () => {
+      redis.disconnect();
+      await server.stop();
+    });
 
     test("a write, a read and a page of history are one round trip, a beginning two", async () => {
       for (const script of Object.values(scripts)) await redis.script("LOAD", script.text);
@@ -110,7 +116,7 @@ for (const [name, engine, url] of [
     });
 
     test("neither an append nor a read sends or answers more bytes when the history has grown", async () => {
-      const single = new Redis(url);
+      const single = new Redis(server.url);
       for (const script of Object.values(scripts)) await single.script("LOAD", script.text);
       const store = redisStore({ client: single, prefix });
       await asked(store);
@@ -150,12 +156,7 @@ for (const [name, engine, url] of [
     });
 
     test("a payload is written when its message comes and when it leaves memory, and not with its other changes", async () => {
-      // One of its own: the driver takes what others do while it begins to monitor for answers to itself.
-      const server = await startRedis({ engine, sources: ["machine", "cache"] });
-      onTestFinished(() => server.stop());
-      const quiet = new Redis(server.url);
-      onTestFinished(() => quiet.disconnect());
-      const store = redisStore({ client: quiet, prefix });
+      const store = redisStore({ client: redis, prefix });
       const payload = '"a payload that is written"';
       const append = [message(1, payload), message(2), message(3)];
       const begin = update(null, 4, { append });
@@ -170,7 +171,7 @@ for (const [name, engine, url] of [
       const remove = update(supersede.version, 5, { move: [{ seq: 3, to: "removed" }] });
       const back = update(remove.version, 5, { move: [{ seq: 1, to: "live" }] });
       async function written(change: typeof begin): Promise<string[]> {
-        const commands = await monitored(quiet, () => store.updateMessages("moves", change));
+        const commands = await monitored(redis, () => store.updateMessages("moves", change));
         // The script's own call has the payload too.
         return commands
           .filter(([name, key]) => !/^eval/i.test(name ?? "") && key?.startsWith(prefix))
@@ -194,16 +195,12 @@ for (const [name, engine, url] of [
     });
 
     test("an append is one write of the head and one of the ids, and looks at nothing else", async () => {
-      const server = await startRedis({ engine, sources: ["machine", "cache"] });
-      onTestFinished(() => server.stop());
-      const quiet = new Redis(server.url);
-      onTestFinished(() => quiet.disconnect());
-      const store = redisStore({ client: quiet, prefix });
+      const store = redisStore({ client: redis, prefix });
       const begin = update(null, 4, { append: messages(1, 3), move: [{ seq: 1, to: "evicted" }] });
       await store.updateMessages("append", begin);
       const add = update(begin.version, 6, { append: messages(4, 5) });
-      await quiet.script("LOAD", scripts.plain.text);
-      const commands = await monitored(quiet, () => store.updateMessages("append", add));
+      await redis.script("LOAD", scripts.plain.text);
+      const commands = await monitored(redis, () => store.updateMessages("append", add));
       expect(commands.map(([name]) => name?.toLowerCase())).toEqual([
         ...["evalsha", "hmget", "time", "hset", "hset", "echo"],
       ]);
@@ -474,28 +471,23 @@ for (const [name, engine, url] of [
     });
 
     test("a write by a store with ttlMs begins the expiry of every key, of new ones too", async () => {
-      // One of its own: the driver takes what others do while it begins to monitor for answers to itself.
-      const server = await startRedis({ engine, sources: ["machine", "cache"] });
-      onTestFinished(() => server.stop());
-      const quiet = new Redis(server.url);
-      onTestFinished(() => quiet.disconnect());
       const begin = update(null, 5, { append: messages(1, 4), move: [{ seq: 1, to: "superseded" }] });
-      await redisStore({ client: quiet, prefix }).updateMessages("expires", begin);
-      const store = redisStore({ client: quiet, prefix, ttlMs: 3_600_000 });
+      await redisStore({ client: redis, prefix }).updateMessages("expires", begin);
+      const store = redisStore({ client: redis, prefix, ttlMs: 3_600_000 });
       const add = update(begin.version, 6, { append: [message(5)] });
       await store.updateMessages("expires", add);
       const evict = update(add.version, 7, { append: [message(6)], move: [{ seq: 2, to: "evicted" }] });
       await store.updateMessages("expires", evict);
-      const keys = await keysOf(quiet, prefix, "expires");
+      const keys = await keysOf(redis, prefix, "expires");
       expect(keys).toHaveLength(4);
-      const times = await Promise.all(keys.map((key) => quiet.call("pexpiretime", [key])));
+      const times = await Promise.all(keys.map((key) => redis.call("pexpiretime", [key])));
       expect(new Set(times).size).toBe(1);
       // Each write renews all of them.
-      for (const key of keys) await quiet.pexpire(key, 60_000);
+      for (const key of keys) await redis.pexpire(key, 60_000);
       await store.updateMessages("expires", update(evict.version, 8, { append: [message(7)] }));
-      const renewed = await Promise.all(keys.map((key) => quiet.call("pexpiretime", [key])));
+      const renewed = await Promise.all(keys.map((key) => redis.call("pexpiretime", [key])));
       expect(new Set(renewed).size).toBe(1);
-      expect(await quiet.pttl(keys[0] ?? "")).toBeGreaterThan(3_500_000);
+      expect(await redis.pttl(keys[0] ?? "")).toBeGreaterThan(3_500_000);
     });
 
     test("the keys of an expired memory go by themselves, whatever was written before", async () => {
