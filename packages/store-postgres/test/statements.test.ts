@@ -331,7 +331,7 @@ test("an update's own time to live comes before the store's, and the store's is 
     const nextSeq = append.length + 1;
     let expected: string | null = null;
     for (const [ttlMs, lives] of [
-      [1000, 1000],
+      [60_000, 60_000],
       [undefined, hour],
       [2 * hour, 2 * hour],
       [null, null],

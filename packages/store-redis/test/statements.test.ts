@@ -492,7 +492,7 @@ for (const [name, engine] of [
 
     test("the keys of an expired memory go by themselves, whatever was written before", async () => {
       const own = newPrefix();
-      const store = redisStore({ client: redis, prefix: own, ttlMs: 2_000 });
+      const store = redisStore({ client: redis, prefix: own, ttlMs: 60_000 });
       for (let n = 0; n < 10; n++) {
         const begin = update(null, 4, {
           owner: "o",
@@ -501,6 +501,10 @@ for (const [name, engine] of [
         });
         await store.updateMessages(`m${n}`, begin);
         await store.updateMessages(`m${n}`, update(begin.version, 5, { append: [message(4)] }));
+      }
+      for (const key of await redis.keys(`${own}memory*`)) {
+        expect(await redis.pttl(key)).toBeGreaterThan(0);
+        await redis.pexpire(key, 1);
       }
       await vi.waitUntil(async () => (await redis.keys(`${own}memory*`)).length === 0, { timeout: 30_000 });
       expect((await store.listMemories({ owner: "o" })).memories).toEqual([]);
