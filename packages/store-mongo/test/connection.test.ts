@@ -44,14 +44,6 @@ describe("a client that the store opened", () => {
     await expect.poll(() => connections(appName)).toBe(0);
   });
 
-  test("outlives connections that break", async () => {
-    const store = mongoStore({ url, database });
-    onTestFinished(() => store.close());
-    await store.getMessages("a");
-    await withClient(url, (client) => client.db("admin").command({ dropConnections: 1, hostAndPort: [] }));
-    expect((await store.getMessages("a")).version).toBeNull();
-  });
-
   test("finds a server that was not there at first", async () => {
     const late = createServer((socket) => {
       const { hostname, port } = new URL(url);
