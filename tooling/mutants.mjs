@@ -6,11 +6,11 @@
  *
  * Not a part of `npm test`: each fault takes a server and some seconds. Ends with 1 if one survived.
  */
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mutants } from "./checks/src/mutants.mjs";
+import { execute } from "./checks/src/runner/execute.mjs";
 import { root } from "./checks/src/runner/workspace.mjs";
+import { withFault } from "./checks/src/with-fault.mjs";
 
 const [wanted = ""] = process.argv.slice(2);
 let survived = 0;
@@ -18,25 +18,15 @@ let survived = 0;
 for (const { package: folder, file, find, replace, test, caughtBy } of mutants) {
   if (!folder.includes(wanted)) continue;
   const path = join(root, "packages", file);
-  const source = readFileSync(path, "utf8");
-  const restore = () => writeFileSync(path, source);
-  process.once("exit", restore);
-  writeFileSync(
-    path,
-    source.replace(find, () => replace),
-  );
   // The pattern of `-t` is a regular expression.
   const name = caughtBy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const run = spawnSync("npx", ["vitest", "run", test, "-t", name], {
-    cwd: join(root, "packages", folder),
-    encoding: "utf8",
-  });
-  restore();
-  process.removeListener("exit", restore);
-  const isCaught =
-    run.status !== 0 &&
-    run.stdout.includes(caughtBy) &&
-    /AssertionError|Contract: /.test(run.stdout + run.stderr);
+  const cwd = join(root, "packages", folder);
+  const { ok, output } = await withFault(
+    path,
+    (source) => source.replace(find, () => replace),
+    () => execute("npx", ["vitest", "run", test, "-t", name], { cwd }),
+  );
+  const isCaught = !ok && output.includes(caughtBy) && /AssertionError|Contract: /.test(output);
   if (!isCaught) survived++;
   console.log(`${isCaught ? "caught  " : "SURVIVED"} ${file}: ${find.trim().split("\n")[0]} (${caughtBy})`);
 }
