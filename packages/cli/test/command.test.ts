@@ -1,5 +1,5 @@
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createDatabase, newerNode } from "@turnkeep/servers";
 import { describe, expect, inject, it } from "vitest";
@@ -56,6 +56,16 @@ describe("turnkeep replay", () => {
     expect(inspected).toMatchObject({ status: 0, err: "" });
     expect(inspected.out).toContain("Answer number 4");
     expect(readFileSync(store).equals(before)).toBe(true);
+    expect(readdirSync(dirname(store))).toEqual(["chat.db"]);
+
+    const writing = `const database = new (require("node:sqlite").DatabaseSync)(${JSON.stringify(store)});
+      database.exec("update turnkeep_memories set owner = 'in the log'"); console.log("written"); setInterval(() => {}, 1_000)`;
+    const holder = startProgram(["-e", writing], {}, newerNode());
+    await holder.shown("written");
+    expect((await byNewer("inspect")).out).toContain("in the log");
+    holder.child.kill();
+    await holder.ended;
+
     const temporary = await startProgram(
       [command, "replay", "-q", file],
       { NODE_NO_WARNINGS: "1" },

@@ -88,7 +88,8 @@ function unlessGone<T>(instead: T): (error: unknown) => T {
   };
 }
 
-function uncopyable(from: string, to: string, cause: unknown): TurnkeepError {
+/** Why there is no copy to look into. */
+export function uncopyable(from: string, to: string, cause: unknown): TurnkeepError {
   const code = errorCode(cause);
   const why =
     code === "ENOSPC"
