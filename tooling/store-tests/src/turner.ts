@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   assistant,
@@ -20,11 +20,14 @@ export interface TurnerTask {
   readonly leaseMs: number;
   /** Where all processes write what they do, a line each. */
   readonly log: string;
+  /** A file that is there once the process has stood still, and goes on. */
+  readonly resumed: string;
 }
 
 /** Takes turns, and ends. Its exit status is 1 if one failed. */
 export async function runTurner(openStore: (url: string) => Promise<ChatMemoryStore>): Promise<void> {
-  const { url, memoryId, client, turns, leaseMs, log } = JSON.parse(process.argv[2] ?? "") as TurnerTask;
+  const task = JSON.parse(process.argv[2] ?? "") as TurnerTask;
+  const { url, memoryId, client, turns, leaseMs, log, resumed } = task;
   const store = await openStore(url);
   const memory = createChatMemory({ id: memoryId, store, timeoutMs: 600_000 });
   const say = (what: string): void => appendFileSync(log, `${client} ${what}\n`);
@@ -33,7 +36,7 @@ export async function runTurner(openStore: (url: string) => Promise<ChatMemorySt
       async ({ signal }) => {
         say("begins");
         await memory.add(user(`${client} asks`));
-        if (turns === 0) await hold(memory, signal, say);
+        if (turns === 0) await hold(memory, signal, resumed, say);
         await memory.add(assistant(`${client} answers`)).catch((error) => say(`writes: ${codeOf(error)}`));
         say("ends");
       },
@@ -45,15 +48,16 @@ export async function runTurner(openStore: (url: string) => Promise<ChatMemorySt
 
 const codeOf = (error: unknown): string => (isTurnkeepError(error) ? error.code : String(error));
 
-/** Waits until the turn's signal fires, or the process has stood still. The first thing that it then does is to write. */
+/** Waits until the turn's signal fires. Where the process has stood still, the first thing that it then does is to write. */
 async function hold(
   memory: ChatMemory<ModelMessage>,
   signal: AbortSignal,
+  resumed: string,
   say: (what: string) => void,
 ): Promise<void> {
-  for (let last = performance.now(); !signal.aborted; last = performance.now()) {
+  while (!signal.aborted) {
     await sleep(20);
-    if (performance.now() - last < 1000) continue;
+    if (!existsSync(resumed)) continue;
     await memory.add(user("late")).catch((error) => say(`writes: ${codeOf(error)}`));
   }
   say(`is told: ${codeOf(signal.reason)}`);

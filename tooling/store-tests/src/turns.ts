@@ -59,6 +59,7 @@ export function describeTurns({ newUrl, openStore, turner }: TurnsTarget): void 
     await expect.poll(() => run.texts(), { timeout: 60_000 }).toEqual(["frozen asks"]);
     frozen.child.kill("SIGSTOP");
     await run.start("next", 1, 60_000).ended;
+    run.resume();
     frozen.child.kill("SIGCONT");
     await frozen.ended;
     const lines = run.lines();
@@ -93,6 +94,7 @@ class TurnsRun {
   readonly memory: ChatMemory<ModelMessage>;
   readonly #place: Place;
   readonly #log: string;
+  readonly #resumed: string;
 
   constructor(place: Place, memoryId: string) {
     this.#place = place;
@@ -100,6 +102,7 @@ class TurnsRun {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     this.#log = join(folder, "log");
     writeFileSync(this.#log, "");
+    this.#resumed = join(folder, "resumed");
     this.memory = createChatMemory({ id: memoryId, store: place.store });
   }
 
@@ -111,6 +114,7 @@ class TurnsRun {
       turns,
       leaseMs,
       log: this.#log,
+      resumed: this.#resumed,
     };
     const child = spawn(process.execPath, [this.#place.program, JSON.stringify(task)], {
       stdio: ["ignore", "ignore", "inherit"],
@@ -121,6 +125,11 @@ class TurnsRun {
     });
     ended.catch(() => {});
     return { child, ended };
+  }
+
+  /** Tells a process that stands still what it learns when it goes on. */
+  resume(): void {
+    writeFileSync(this.#resumed, "");
   }
 
   lines(): string[] {
