@@ -24,6 +24,8 @@ export const shared: ViteUserConfig = defineConfig({
     isolate: false,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
+    // Without it a poll ends after a second, which a busy machine may need.
+    expect: { poll: { timeout: longestMs / 2 } },
     testTimeout: longestMs,
     hookTimeout: longestMs,
   },

@@ -47,7 +47,7 @@ test("what was decided on another device is not sent again where the answer is s
   await memory.turn(async () => {
     await memory.add(question, decided("streaming"));
     await load(chat);
-    await vi.waitUntil(() => chat.status === "streaming");
+    await vi.waitUntil(() => chat.status === "streaming", { timeout: 10_000 });
     const [, stored] = await memory.entries();
     await memory.put(stored?.id ?? "", decided("stopped"));
   });
