@@ -131,10 +131,13 @@ test("two memories that lie side by side do not wait for each other, whatever th
   }
 }, 60_000);
 
-/** Until so many transactions wait for a lock. */
+/** Until so many transactions wait for a lock, in the database of this file: others have theirs on the same server. */
 async function untilWaiting(count: number): Promise<void> {
   // The server answers what it looked up before, until nobody has asked for a tenth of a second.
-  const waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+  const waiting = `
+    select 1 from information_schema.innodb_trx t
+    join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+    where t.trx_state = 'LOCK WAIT' and p.db = database()`;
   const read = () => rowsOf(database.pool, waiting);
   await expect.poll(read, { interval: 250, timeout: 20_000 }).toHaveLength(count);
 }
