@@ -86,12 +86,11 @@ export function ownStore(database: PGlite): ChatMemoryStore {
           if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.nextSeq ?? 1, live))) {
             return;
           }
+          const { version, nextSeq, expected, insert, replaced, moved } = update;
           const bySeq = new Map(messages.map((message) => [message.seq, message]));
-          for (const { state: _, ...message } of [...update.insert, ...update.rewrite]) {
-            bySeq.set(message.seq, message);
-          }
-          for (const seq of update.remove) bySeq.delete(seq);
-          const { version, nextSeq, expected } = update;
+          for (const { state: _, ...message } of [...insert, ...replaced]) bySeq.set(message.seq, message);
+          const removed = [...replaced, ...moved].filter(({ state }) => state === "removed");
+          for (const { seq } of removed) bySeq.delete(seq);
           // An update leaves what it does not name.
           const owner = update.owner ?? memory?.owner;
           const head = update.head ?? memory?.head;

@@ -224,13 +224,12 @@ export function applied(memory: StoredMemory | undefined, update: MemoryUpdate):
 }
 
 function withChange(memory: StoredMemory | undefined, update: FoldedUpdate): Content {
-  const rows = new Map(memory?.rows.map((row) => [row.seq, row]));
-  for (const row of [...update.insert, ...update.rewrite]) rows.set(row.seq, row);
-  for (const { seq, state } of update.setState) {
+  const rows = new Map<number, FoldedUpdate["replaced"][number]>(memory?.rows.map((row) => [row.seq, row]));
+  for (const row of [...update.insert, ...update.replaced]) rows.set(row.seq, row);
+  for (const { seq, state } of update.moved) {
     const row = rows.get(seq);
     if (row !== undefined) rows.set(seq, { ...row, state });
   }
-  for (const seq of update.remove) rows.delete(seq);
   const owner = update.owner ?? memory?.owner;
   const head = update.head ?? memory?.head;
   const data = update.data ?? memory?.data;
@@ -240,7 +239,7 @@ function withChange(memory: StoredMemory | undefined, update: FoldedUpdate): Con
     ...(owner === undefined ? {} : { owner }),
     ...(head === undefined ? {} : { head }),
     ...(data === undefined ? {} : { data }),
-    rows: [...rows.values()].sort((a, b) => a.seq - b.seq),
+    rows: [...rows.values()].filter((row) => row.state !== "removed").sort((a, b) => a.seq - b.seq),
   };
 }
 

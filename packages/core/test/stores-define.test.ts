@@ -164,8 +164,9 @@ describe("a method gets", () => {
     expect(given).toMatchObject({
       version: expected.version,
       insert: [{ ...expected.append[1], state: "live" }],
-      setState: [{ seq: 1, state: "evicted" }],
-      remove: [],
+      first: 2,
+      replaced: [],
+      moved: [{ seq: 1, state: "evicted" }],
     });
     expect(given?.owner).toBeUndefined();
   });
@@ -173,7 +174,7 @@ describe("a method gets", () => {
   test("an update that removes what leaves, where the store keeps no history", async () => {
     const { store, methods } = noted({ capabilities: { ...all, history: false } });
     await store.updateMessages("a", update("v1", { nextSeq: 3, move: [{ seq: 1, to: "evicted" }] }));
-    expect(methods.update.mock.lastCall?.[2]).toMatchObject({ setState: [], remove: [1] });
+    expect(methods.update.mock.lastCall?.[2]).toMatchObject({ moved: [{ seq: 1, state: "removed" }] });
   });
 
   test("queries with their defaults", async () => {

@@ -190,18 +190,19 @@ async function linesNamed(
   lost: LostIds,
   live: ReadonlyMap<number, LiveRef>,
 ): Promise<NamedLines | "torn"> {
-  const { rewrite, setState, remove } = update;
+  const { replaced, moved } = update;
   const recent = linesOf(base.recent);
   const inHead = new Set(recent.map(({ seq }) => seq));
-  const gone = setState.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-  const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
+  // A live message whose state alone changes need not be read.
+  const read = moved.filter(({ seq, state }) => state === "removed" || !live.has(seq));
+  const asked = [...replaced, ...read].map(({ seq }) => seq).filter((seq) => !inHead.has(seq));
   const reading = new RowReader(life, { ...base, pending: undefined });
   const rows = await reading.rowsWith(asked, live);
   const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
   const missing = asked.filter((seq) => live.has(seq) && lines.get(seq)?.edit !== live.get(seq)?.edit);
   // It may be in a row that does not show yet, or in one that an update has replaced since.
   const isUnseen = reading.isTorn && asked.some((seq) => !lines.has(seq) && !live.has(seq));
-  const corrected = update.replaced.filter(({ was }) => was !== undefined).map(({ seq }) => seq);
+  const corrected = replaced.filter(({ was }) => was !== undefined).map(({ seq }) => seq);
   const marks = new RowReader(life, base);
   const superseded = await supersededOf(
     marks,
@@ -260,8 +261,10 @@ function liveAfter(
   return live;
 }
 
-function marksOf({ insert, rewrite, setState }: FoldedUpdate, before: ReadonlyMap<number, LiveRef>): Marks {
-  const superseded = [...insert, ...rewrite, ...setState].filter(({ state }) => state === "superseded");
-  const others = setState.filter(({ seq, state }) => state !== "superseded" && !before.has(seq));
+function marksOf({ insert, replaced, moved }: FoldedUpdate, before: ReadonlyMap<number, LiveRef>): Marks {
+  const superseded = [...insert, ...replaced, ...moved].filter(({ state }) => state === "superseded");
+  const others = moved.filter(
+    ({ seq, state }) => (state === "live" || state === "evicted") && !before.has(seq),
+  );
   return { add: superseded.map(({ seq }) => seq), drop: others.map(({ seq }) => seq) };
 }

@@ -96,16 +96,17 @@ export function withLines(
 
 /** What tells lines after an update, which count as that edit; the same list, if it names none of them. */
 export function linesAfter({
-  rewrite,
-  remove,
+  replaced,
+  moved,
 }: FoldedUpdate): (lines: readonly MessageLine[], edit: number) => readonly MessageLine[] {
-  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
-  const removed = new Set(remove);
+  const removed = moved.filter((row) => row.state === "removed");
+  const changed = new Map([...replaced, ...removed].map((row) => [row.seq, row]));
   return (lines, edit) => {
-    if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
+    if (!lines.some(({ seq }) => changed.has(seq))) return lines;
     return lines.flatMap((line) => {
-      const message = rewritten.get(line.seq);
-      return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
+      const row = changed.get(line.seq);
+      if (row === undefined) return [line];
+      return row.state === "removed" ? [] : [lineOf(row, edit)];
     });
   };
 }

@@ -50,15 +50,14 @@ const soundAndSettled: Document = {
  * memory: the messages that the update names are assumed to be live inside the document, which must confirm it.
  */
 export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMemory): DocumentChange {
-  const { expected, version, nextSeq, owner, head, data, appended, replaced } = update;
-  const { insert, rewrite, setState, remove } = update;
+  const { expected, version, nextSeq, owner, head, data, first, insert, replaced, moved } = update;
   const { attempt, generation, isWhole = false, messages, references } = known ?? {};
   const begins = expected === null;
   const upsert = begins && attempt === undefined;
   const filter: Document = {
     ...atVersion(memoryId, expected),
     ...(begins || known !== undefined ? { staging: attempt, generation } : soundAndSettled),
-    next: begins ? undefined : { $lte: appended[0]?.seq ?? nextSeq },
+    next: begins ? undefined : { $lte: first },
   };
   const set: Record<string, unknown> = { version, next: nextSeq, owner, head, data };
   if (begins) Object.assign(set, { trash: [] });
@@ -85,25 +84,27 @@ export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMe
     const { path } = sourceOf(seq);
     if (path !== undefined) filter[`${path}.i`] = id;
   }
-  for (const { seq, state } of setState) {
+  for (const { seq, state } of moved) {
+    if (state === "removed") continue;
     const { path, entry } = sourceOf(seq);
     const target = `${state}.${seq}`;
     if (path === undefined) put(seq, state, entry);
     else if (path !== target) rename[path] = target;
   }
-  for (const message of [...insert, ...rewrite]) {
+  for (const message of [...insert, ...replaced]) {
+    if (message.state === "removed") continue;
     put(message.seq, message.state, references?.get(message.seq) ?? entryOf(message));
   }
-  const overwritten = [...rewrite.map(({ seq }) => seq), ...remove];
-  for (const seq of overwritten) {
+  const overwritten = [...replaced, ...moved.filter(({ state }) => state === "removed")];
+  for (const { seq, state } of overwritten) {
+    if (state === "removed") whole?.delete(seq);
     const { path, entry } = sourceOf(seq);
     if (path === undefined) continue;
     filter[`${path}.r`] = entry?.r ?? { $exists: false };
     if (!(path in set)) unset.push(path);
   }
-  for (const seq of remove) whole?.delete(seq);
   if (whole !== undefined) Object.assign(set, mapsOf(whole.values()));
   else for (const { seq, id } of replaced) confirm(seq, id);
-  const trash = rowsOf(overwritten.flatMap((seq) => messages?.get(seq) ?? []));
+  const trash = rowsOf(overwritten.flatMap(({ seq }) => messages?.get(seq) ?? []));
   return { filter, set, rename, unset, trash, attempt, upsert };
 }

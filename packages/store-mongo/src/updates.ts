@@ -36,14 +36,14 @@ export async function applyUpdate(
   update: FoldedUpdate,
   ofStore: statements.Times,
 ): Promise<void> {
-  const { expected, insert, rewrite, ttlMs = ofStore.ttlMs } = update;
+  const { expected, insert, replaced, ttlMs = ofStore.ttlMs } = update;
   const times = { ...ofStore, ttlMs: ttlMs ?? undefined };
   const named = namedSeqs(update);
-  const apart = apartOf([...insert, ...rewrite]);
+  const apart = apartOf([...insert, ...replaced.filter(({ state }) => state !== "removed")]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
   const isMany = expected !== null && insert.length + named.length > mostPaths;
   // Where one stands that has left memory only a read tells.
-  const isLive = update.replaced.every(({ was }) => was === undefined);
+  const isLive = replaced.every(({ was }) => was === undefined);
   const isPlain = !isMany && apart.length === 0 && isLive && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update), times)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {

@@ -128,8 +128,8 @@ export class Updates {
    * exists, so only the head and the new rows are touched.
    */
   #append(memoryId: string, update: FoldedUpdate): Statement<unknown> {
-    const { insert, setState } = update;
-    const { head, p } = this.#headChange(memoryId, update, seqsOf(setState), liveIn(insert));
+    const { insert, moved } = update;
+    const { head, p } = this.#headChange(memoryId, update, seqsOf(moved), liveIn(insert));
     const text = `${head.text} and h.live @> $7::int8multirange`;
     return this.#recurring(head, p, insert, () =>
       insert.length === 0
@@ -145,8 +145,7 @@ export class Updates {
     leaving: readonly number[],
     coming: readonly number[],
   ): { readonly head: Head; readonly p: Parameters } {
-    const { expected, version, nextSeq, appended, owner, head, data, ttlMs } = update;
-    const first = appended[0]?.seq ?? nextSeq;
+    const { expected, version, nextSeq, first, owner, head, data, ttlMs } = update;
     const ranges = [rangesOf(leaving), rangesOf(coming)];
     const texts = [memoryId, expected, version, `${nextSeq}`, head ?? null, `${first}`, ...ranges];
     const p = new Parameters(texts);
@@ -214,7 +213,7 @@ export class Updates {
     return p.statement(`with ${parts.join(",")} ${last} where ${allChanged}`, recurs);
   }
 
-  #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {
+  #inserted(p: Parameters, rows: readonly GivenRow[]): string {
     return `
       insert into ${this.#messages} (memory_key, seq, id, superseded, created_at, payload, meta)
       select head.memory_key, r.seq, r.id, r.state = 'superseded', r.created_at, r.payload, r.meta from head, ${p.rows("r", rows)}`;
@@ -241,12 +240,12 @@ export class Updates {
 
 /** The rows to change and to insert where these have none. */
 function withoutLost(
-  { insert, rewrite, replaced, moved }: FoldedUpdate,
+  { insert, replaced, moved }: FoldedUpdate,
   lost: readonly number[],
-): Pick<FoldedUpdate, "insert" | "replaced" | "moved"> {
+): { readonly insert: readonly GivenRow[] } & Pick<FoldedUpdate, "replaced" | "moved"> {
   const isKept = ({ seq }: { readonly seq: number }): boolean => !lost.includes(seq);
   return {
-    insert: [...insert, ...rewrite.filter((row) => !isKept(row))],
+    insert: [...insert, ...replaced.filter((row) => !isKept(row) && row.state !== "removed")],
     replaced: replaced.filter(isKept),
     moved: moved.filter(isKept),
   };

@@ -137,13 +137,13 @@ export class Statements {
 
   /** A change that {@link isLean}. If the database finds that it is not, it does nothing and returns `other`. */
   plain(memoryId: string, update: FoldedUpdate): StatementOf<"plain"> {
-    const { insert, setState } = update;
+    const { insert, moved } = update;
     const fields = fieldsOf(update);
     for (const row of insert) fields.push(row.seq, recordOf(row));
     const ids = insert.flatMap(({ id, seq }) => [id, seq]);
     const values = this.#valuesOf(update, fields, ids);
     // All of them must expire together.
-    const keys = this.#livesOf(update) === "" && setState.length === 0 ? 2 : keyNames.length;
+    const keys = this.#livesOf(update) === "" && moved.length === 0 ? 2 : keyNames.length;
     return { script: this.#scripts.plain, keys: this.#keysOf(memoryId, keys), values };
   }
 
@@ -236,10 +236,10 @@ export class Statements {
 
   /** As all scripts that write take them. */
   #valuesOf(update: FoldedUpdate, fields: Values, list: Values, rows: Values = []): Values {
-    const { expected, version, appended, nextSeq, insert } = update;
+    const { expected, version, first, insert } = update;
     const listAt = 9 + fields.length;
     const added = insert.filter(({ state }) => state === "live").length;
-    const start = [expected ?? "", version, appended[0]?.seq ?? nextSeq, this.#livesOf(update), added];
+    const start = [expected ?? "", version, first, this.#livesOf(update), added];
     const places = [listAt, listAt + list.length, listAt + list.length + rows.length];
     return [...start, ...places, ...fields, ...list, ...rows, ...runsOf(update)];
   }
@@ -312,7 +312,7 @@ function listOf(reply: unknown): readonly string[] {
 
 /** Whether {@link Statements.plain} can make the change: new messages stay, and others are evicted, not too many. */
 export function isLean(update: FoldedUpdate): boolean {
-  const { insert, setState } = update;
-  const isMore = Math.max(insert.length, setState.length) > mostPlain;
+  const { insert, moved } = update;
+  const isMore = Math.max(insert.length, moved.length) > mostPlain;
   return isPlain(update) && !isMore && insert.every(({ state }) => state === "live");
 }

@@ -45,8 +45,6 @@ const orderings = {
   },
 } as const;
 
-type Row = FoldedUpdate["insert"][number];
-
 /** The statements of the contract's methods. */
 export class Statements {
   readonly #names: Identifiers;
@@ -188,7 +186,7 @@ export class Statements {
   /** The change of the head, if the memory is at the expected version and agrees with the update. */
   #head(memoryId: string, update: FoldedUpdate): Statement<never> {
     const { memories, messages, live } = this.#names;
-    const { expected, version, nextSeq, owner, head, data, appended, replaced, moved } = update;
+    const { expected, version, nextSeq, owner, head, data, first, replaced, moved } = update;
     // By seq: the id that a live message must have, or none for one that must only exist; and those that must be evicted.
     const corrected = replaced.filter(({ was }) => was !== undefined);
     const named = Object.fromEntries([
@@ -213,7 +211,6 @@ export class Statements {
         where coalesce(l.seq, m.seq) is null
           or n.value <> '' and (l.seq is null or n.value <> coalesce(m.id, '${lostId}' || l.seq)))${corrected.length === 0 ? "" : areEvicted}
       returning version`;
-    const first = appended[0]?.seq ?? nextSeq;
     const values = [version, nextSeq, head ?? null, this.#activityMs, this.#livesFor(update)];
     values.push(...changed.map(({ value }) => value), memoryId, expected, first, JSON.stringify(named));
     if (corrected.length > 0)
@@ -229,27 +226,26 @@ export class Statements {
   /** What becomes of the messages of a memory that is at the update's own version. */
   #rows(memoryId: string, update: FoldedUpdate): Statement<never>[] {
     const { memories, messages, live } = this.#names;
-    const { version, insert, rewrite, setState, remove } = update;
+    const { version, insert, replaced, moved } = update;
     const ofMemory = "h.memory_id = ? and h.version = ?";
     const key = `(select h.memory_key from ${memories} h where ${ofMemory})`;
     const named = `memory_key = ${key} and seq ${inList}`;
-    const of = (seqs: readonly number[]): SqliteValue[] => [memoryId, version, JSON.stringify(seqs)];
-    const stays = (row: Pick<Row, "state">): boolean => row.state === "live";
-    const leaves = (row: Pick<Row, "state">): boolean => row.state !== "live";
-    const superseded = setState.filter((row) => row.state === "superseded");
-    const others = setState.filter((row) => row.state !== "superseded");
-    const wereLive = rewrite.filter(({ was }) => was === undefined);
-    const leaving = [...seqsOf([...wereLive, ...setState].filter(leaves)), ...remove];
-    const coming = seqsOf([...insert, ...rewrite, ...setState].filter(stays));
+    const put = [...insert, ...replaced.filter(({ state }) => state !== "removed")];
+    const removed = [...replaced, ...moved].filter(({ state }) => state === "removed");
+    const superseded = moved.filter(({ state }) => state === "superseded");
+    const others = moved.filter(({ state }) => state === "live" || state === "evicted");
+    const wereLive = replaced.filter(({ was }) => was === undefined);
+    const leaving = [...wereLive, ...moved].filter(({ state }) => state !== "live");
+    const coming = [...insert, ...replaced, ...moved].filter(({ state }) => state === "live");
     const written = `
       insert or replace into ${messages} (memory_key, seq, id, superseded, created_at, payload, meta)
       select h.memory_key, ?, ?, ?, ?, ?, ? from ${memories} h where ${ofMemory}`;
     const mark = (to: 0 | 1): string =>
       `update ${messages} set superseded = ${to} where ${named} and superseded <> ${to}`;
-    const lists: [text: string, seqs: readonly number[]][] = [
-      [mark(1), seqsOf(superseded)],
-      [mark(0), seqsOf(others)],
-      [`delete from ${messages} where ${named}`, remove],
+    const lists: [text: string, rows: readonly { readonly seq: number }[]][] = [
+      [mark(1), superseded],
+      [mark(0), others],
+      [`delete from ${messages} where ${named}`, removed],
       [`delete from ${live} where ${named}`, leaving],
       [
         `insert or ignore into ${live} (memory_key, seq)
@@ -258,7 +254,7 @@ export class Statements {
       ],
     ];
     return [
-      ...[...insert, ...rewrite].map(({ seq, id, state, createdAt, payload, meta }) => ({
+      ...put.map(({ seq, id, state, createdAt, payload, meta }) => ({
         text: written,
         values: [
           seq,
@@ -271,11 +267,12 @@ export class Statements {
           version,
         ],
       })),
-      ...lists.filter(([, seqs]) => seqs.length > 0).map(([text, seqs]) => ({ text, values: of(seqs) })),
+      ...lists
+        .filter(([, rows]) => rows.length > 0)
+        .map(([text, rows]) => ({
+          text,
+          values: [memoryId, version, JSON.stringify(rows.map(({ seq }) => seq))],
+        })),
     ];
   }
-}
-
-function seqsOf(rows: readonly { readonly seq: number }[]): number[] {
-  return rows.map(({ seq }) => seq);
 }

@@ -1,4 +1,3 @@
-import type { MessageState } from "@turnkeep/core";
 import type { FoldedUpdate, NormalHistoryQuery, NormalListQuery, StoredRows } from "@turnkeep/core/store-kit";
 import type { Identifiers } from "./migrations.ts";
 import type { NormalOptions } from "./options.ts";
@@ -116,33 +115,23 @@ export class Statements {
 
   /** Changes a memory that is locked, and agrees with the update. */
   change(key: string, update: FoldedUpdate, stored: StoredRows): Statement<never>[] {
-    const { insert, rewrite, setState, remove } = update;
-    const wasSuperseded = (seq: number): boolean => stored.find(seq)?.state === "superseded";
-    const leaves = ({ state }: { readonly state: MessageState }): boolean => state !== "live";
+    const { insert, replaced, moved } = update;
+    const changed = [...replaced, ...moved];
+    const rewritten = replaced.filter((row) => row.state !== "removed");
+    const superseded = moved.filter(({ state }) => state === "superseded");
+    const others = moved.filter(({ state }) => state === "live" || state === "evicted");
+    const wereSuperseded = others.filter(({ seq }) => stored.find(seq)?.state === "superseded");
+    const removed = changed.filter(({ state }) => state === "removed");
+    const leaving = changed.filter(({ state }) => state !== "live");
     return [
       this.#changeHead(key, update),
       ...this.#insert(key, insert),
-      ...rewrite.map((row) => this.#rewritten(key, row)),
-      ...this.#supersede(
-        key,
-        true,
-        setState.filter(({ state }) => state === "superseded"),
-      ),
-      ...this.#supersede(
-        key,
-        false,
-        setState.filter(({ seq, state }) => state !== "superseded" && wasSuperseded(seq)),
-      ),
-      ...this.#deleteIn(this.#names.messages, key, remove),
-      ...this.#deleteIn(
-        this.#names.live,
-        key,
-        [...setState, ...rewrite]
-          .filter(leaves)
-          .map(({ seq }) => seq)
-          .concat(remove),
-      ),
-      ...this.#nowLive(key, [...insert, ...rewrite, ...setState]),
+      ...rewritten.map((row) => this.#rewritten(key, row)),
+      ...this.#supersede(key, true, superseded),
+      ...this.#supersede(key, false, wereSuperseded),
+      ...this.#deleteIn(this.#names.messages, key, removed),
+      ...this.#deleteIn(this.#names.live, key, leaving),
+      ...this.#nowLive(key, [...insert, ...changed]),
     ];
   }
 
@@ -277,7 +266,7 @@ export class Statements {
     return `insert into ${this.#names.messages} (memory_key, seq, id, superseded, created_at, payload, meta)`;
   }
 
-  #supersede(key: string, to: boolean, rows: readonly { readonly seq: number }[]): Statement<never>[] {
+  #supersede(key: string, to: boolean, rows: FoldedUpdate["moved"]): Statement<never>[] {
     if (rows.length === 0) return [];
     const text = `
       update ${numbers} straight_join ${this.#names.messages} m on m.memory_key = ? and m.seq = n.seq
@@ -285,16 +274,13 @@ export class Statements {
     return [{ text, values: [JSON.stringify(rows.map(({ seq }) => seq)), key, to ? "1" : "0"] }];
   }
 
-  #deleteIn(table: string, key: string, seqs: readonly number[]): Statement<never>[] {
-    if (seqs.length === 0) return [];
+  #deleteIn(table: string, key: string, rows: FoldedUpdate["moved"]): Statement<never>[] {
+    if (rows.length === 0) return [];
     const text = `delete t from ${numbers} straight_join ${table} t on t.memory_key = ? and t.seq = n.seq`;
-    return [{ text, values: [JSON.stringify(seqs), key] }];
+    return [{ text, values: [JSON.stringify(rows.map(({ seq }) => seq)), key] }];
   }
 
-  #nowLive(
-    key: string,
-    rows: readonly { readonly seq: number; readonly state: MessageState }[],
-  ): Statement<never>[] {
+  #nowLive(key: string, rows: FoldedUpdate["moved"]): Statement<never>[] {
     const seqs = rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
     if (seqs.length === 0) return [];
     const text = `insert ignore into ${this.#names.live} (memory_key, seq) select ?, n.seq from ${numbers}`;

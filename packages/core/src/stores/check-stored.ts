@@ -64,15 +64,11 @@ export function isInPlace(
  * ```
  */
 export function checkAgainstStored(memoryId: string, update: FoldedUpdate, stored: StoredRows): void {
-  const { appended, replaced, moved, nextSeq } = update;
+  const { first, replaced, moved } = update;
   const place = (): string => `memory ${show(memoryId)}`;
-  const first = appended[0];
-  if (nextSeq < stored.nextSeq) {
-    throw invalidOption(`nextSeq must not go back from ${stored.nextSeq} to ${nextSeq} in ${place()}`);
-  }
-  if (first !== undefined && first.seq < stored.nextSeq) {
+  if (first < stored.nextSeq) {
     throw invalidOption(
-      `A new message must have seq ${stored.nextSeq} or more in ${place()}, but ${show(first.id)} has ${first.seq}`,
+      `nextSeq, and the seq of a new message, must be ${stored.nextSeq} or more in ${place()}, but the update says ${first}`,
     );
   }
   for (const { seq, id, was = "live" } of replaced) {

@@ -3,23 +3,19 @@ import { withState } from "./copies.ts";
 
 /**
  * An update as a store applies it: a copy with the net effect on each row. Each message is in exactly one of `insert`,
- * `rewrite`, `setState` and `remove`, with its final state. The last three lists are what the update says of the rows
- * before, for a store that checks them in the statement that changes them.
+ * `replaced` and `moved`, with its final state. One that the update both adds and removes is in none.
  */
 export interface FoldedUpdate extends Readonly<Omit<MemoryUpdate, "append" | "replace" | "move">> {
+  /** The `seq` of the first new message, also of one that the update removes again, or `nextSeq` if there is none: it was free. */
+  readonly first: number;
   /** New rows, ascending by `seq`. */
   readonly insert: readonly (StoredMessage & { readonly state: MessageState })[];
-  /** Rows whose payload, meta and state are overwritten; before, they were live, or evicted where `was` says so. */
-  readonly rewrite: readonly (StoredMessage & Was & { readonly state: MessageState })[];
-  /** Rows whose state alone changes. */
-  readonly setState: readonly { readonly seq: number; readonly state: MessageState }[];
-  /** Rows to delete. */
-  readonly remove: readonly number[];
-  /** `insert`, and new messages that the update itself removes again: before, their `seq` was free. */
-  readonly appended: readonly (StoredMessage & Folded)[];
-  /** `rewrite`, and those of `remove` that were also replaced: before, they were live, or what `was` says, and had these ids. */
+  /**
+   * Rows whose payload, meta and state are overwritten, or that are deleted; before, they were live, or evicted where `was`
+   * says so, and had these ids.
+   */
   readonly replaced: readonly (StoredMessage & Was & Folded)[];
-  /** `setState`, and the rest of `remove`: before, they existed. */
+  /** Rows whose state alone changes, or that are deleted; before, they existed. */
   readonly moved: readonly ({ readonly seq: number } & Folded)[];
 }
 
@@ -28,10 +24,8 @@ type Was = {
   readonly was?: "evicted" | undefined;
 };
 
-/** What becomes of a row. */
-type Folded = {
-  readonly state: MessageState | "removed";
-};
+/** What becomes of a row. Two types, so that the compiler knows which rows are left once those removed are filtered out. */
+type Folded = { readonly state: MessageState } | { readonly state: "removed" };
 
 /**
  * Folds `append`, `replace` and `move` of a checked update into the final change of each row. A move may name a message
@@ -52,90 +46,34 @@ type Folded = {
  * ```
  */
 export function foldUpdate(
-  update: MemoryUpdate,
+  { expected, version, nextSeq, owner, head, data, ttlMs, append, replace, move }: MemoryUpdate,
   options?: {
     /** `false`: the store keeps live messages only. Default `true`. */
     readonly history?: boolean | undefined;
   },
 ): FoldedUpdate {
-  const { expected, version, nextSeq, owner, head, data, ttlMs } = update;
   const keepsHistory = options?.history !== false;
-  const target = (to: MessageState | "removed") => (keepsHistory || to === "live" ? to : "removed");
-  const { insert, rewrite, setState, remove, appended, replaced, moved } = foldedRows(update, target);
-  return {
-    expected,
-    version,
-    nextSeq,
-    owner,
-    head,
-    data,
-    ttlMs,
-    insert,
-    rewrite,
-    setState,
-    remove,
-    appended,
-    replaced,
-    moved,
-  };
-}
-
-type FoldedRows = Pick<
-  FoldedUpdate,
-  "insert" | "rewrite" | "setState" | "remove" | "appended" | "replaced" | "moved"
->;
-
-function foldedRows(
-  { nextSeq, append, replace, move }: MemoryUpdate,
-  target: (to: MessageState | "removed") => MessageState | "removed",
-): FoldedRows {
-  const firstNew = append[0]?.seq ?? nextSeq;
-  // Nearly every update adds messages, moves older ones, and does no more.
-  if (replace.length === 0 && move.every(({ seq }) => seq < firstNew)) {
-    const insert = append.map((message) => withState(message, "live"));
-    const moved = move.map(({ seq, to }) => ({ seq, state: target(to) }));
-    const setState = moved.filter(stays);
-    const remove = setState.length === moved.length ? none : seqsOf(moved.filter((row) => !stays(row)));
-    return { insert, rewrite: none, setState, remove, appended: insert, replaced: none, moved };
-  }
+  const target = (to: Folded["state"]) => (keepsHistory || to === "live" ? to : "removed");
   const targets = new Map(move.map(({ seq, to }) => [seq, target(to)]));
-  const folded = (message: StoredMessage) => withState(message, targets.get(message.seq) ?? "live");
-  const appended = append.map(folded);
+  // What is added or replaced takes its move along.
+  const take = (message: StoredMessage, otherwise: Folded["state"]): StoredMessage & Folded => {
+    const state = targets.get(message.seq) ?? otherwise;
+    targets.delete(message.seq);
+    return withState(message, state);
+  };
+  const insert = append.map((message) => take(message, "live")).filter((row) => row.state !== "removed");
   const replaced = replace.map((message) =>
     message.state === undefined
-      ? folded(message)
-      : corrected(message, targets.get(message.seq) ?? target("evicted")),
+      ? take(message, "live")
+      : { ...take(message, target("evicted")), was: message.state },
   );
-  for (const { seq } of [...appended, ...replaced]) targets.delete(seq);
   const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
-  return {
-    insert: appended.filter(stays),
-    rewrite: replaced.filter(stays),
-    setState: moved.filter(stays),
-    remove: seqsOf([...replaced, ...moved].filter((row) => !stays(row))),
-    appended,
-    replaced,
-    moved,
-  };
-}
-
-const none: readonly never[] = [];
-
-/** A message that was evicted before. */
-function corrected(message: StoredMessage, state: Folded["state"]): StoredMessage & Was & Folded {
-  return { ...withState(message, state), was: "evicted" };
-}
-
-function stays<Row extends Folded>(row: Row): row is Row & { readonly state: MessageState } {
-  return row.state !== "removed";
-}
-
-function seqsOf(rows: readonly { readonly seq: number }[]): number[] {
-  return rows.map(({ seq }) => seq);
+  const first = append[0]?.seq ?? nextSeq;
+  return { expected, version, nextSeq, owner, head, data, ttlMs, first, insert, replaced, moved };
 }
 
 /**
- * The seqs of the messages that a folded update expects to find: those it rewrites, moves or removes.
+ * The seqs of the messages that a folded update expects to find: those it replaces, moves or removes.
  *
  * @example
  * ```ts
@@ -146,7 +84,7 @@ function seqsOf(rows: readonly { readonly seq: number }[]): number[] {
  * ```
  */
 export function namedSeqs({ replaced, moved }: FoldedUpdate): number[] {
-  return seqsOf([...replaced, ...moved]);
+  return [...replaced, ...moved].map(({ seq }) => seq);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { corruptError, isTurnkeepError, show, TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
-import { checkAgainstStored } from "./check-stored.ts";
+import { checkAgainstStored, storedRows } from "./check-stored.ts";
 import { messageStates } from "./checks.ts";
 import { copyMessage, memorySnapshot } from "./copies.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
@@ -203,16 +203,11 @@ export function updateRecord(
   update: FoldedUpdate,
   times: { readonly updatedAt: number; readonly expiresAt: number | undefined },
 ): KeyValueRecord {
-  const rows = new Map(record?.rows.map((row) => [row.seq, row]));
-  checkAgainstStored(memoryId, update, {
-    nextSeq: record?.nextSeq ?? 1,
-    find: (seq) => rows.get(seq),
-  });
-  const { insert, rewrite, setState, remove } = update;
-  for (const row of insert) rows.set(row.seq, row);
-  for (const row of rewrite) rows.set(row.seq, row);
-  for (const { seq, state } of setState) rows.set(seq, { ...(rows.get(seq) as Row), state });
-  for (const seq of remove) rows.delete(seq);
+  const stored = record?.rows ?? [];
+  checkAgainstStored(memoryId, update, storedRows(record?.nextSeq ?? 1, stored));
+  const rows = new Map<number, FoldedUpdate["replaced"][number]>(stored.map((row) => [row.seq, row]));
+  for (const row of [...update.insert, ...update.replaced]) rows.set(row.seq, row);
+  for (const { seq, state } of update.moved) rows.set(seq, { ...(rows.get(seq) as Row), state });
   return {
     version: update.version,
     nextSeq: update.nextSeq,
@@ -220,7 +215,7 @@ export function updateRecord(
     head: update.head ?? record?.head,
     data: update.data ?? record?.data,
     ...times,
-    rows: [...rows.values()],
+    rows: [...rows.values()].filter((row) => row.state !== "removed"),
     segments: record?.segments ?? [],
   };
 }

@@ -34,11 +34,10 @@ export class ProcessMemory {
       return row && { id: row.message.id, state: row.state };
     };
     if (isInPlace(memoryId, update, this.version, { nextSeq: this.#nextSeq, find })) return false;
-    const { insert, rewrite, setState, remove } = update;
+    const { insert, replaced, moved } = update;
     for (const row of insert) this.#insert({ message: copyMessage(row), state: row.state });
-    for (const row of rewrite) this.#change(row.seq, row.state, copyMessage(row));
-    for (const { seq, state } of setState) this.#change(seq, state);
-    for (const seq of remove) this.#remove(seq);
+    for (const row of replaced) this.#change(row.seq, row.state, copyMessage(row));
+    for (const { seq, state } of moved) this.#change(seq, state);
     this.version = update.version;
     this.updatedAt = now;
     this.expiresAt = expiryOf(update, ttlMs, now);
@@ -91,7 +90,11 @@ export class ProcessMemory {
     if (row.state === "live") this.#live.set(seq, row);
   }
 
-  #change(seq: number, state: MessageState, message?: StoredMessage): void {
+  #change(seq: number, state: MessageState | "removed", message?: StoredMessage): void {
+    if (state === "removed") {
+      this.#remove(seq);
+      return;
+    }
     const row = this.#rows.get(seq) as Row;
     if (message !== undefined) row.message = message;
     if (state === row.state) return;
