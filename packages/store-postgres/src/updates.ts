@@ -13,19 +13,6 @@ const allChanged = `1 / (not exists (select from head) or (select count(*) from 
 /** With more messages there are too many texts for a connection to keep. */
 const mostInserted = 4;
 
-/**
- * The part of a statement that writes the head. The usual one takes no parameters for what few updates change; `more` sets the
- * owner, the data and a time to live of the update's own.
- */
-interface Head {
-  readonly text: string;
-  /**
-   * The whole statements by the number of messages, up to {@link mostInserted}. Made once: that takes longer than to fill one
-   * in, and an identical string is found faster by its name.
-   */
-  readonly whole: Map<number, string>;
-}
-
 /** Makes a statement; `lost` are the seqs of live messages whose rows are gone. */
 type Attempt = (lost: readonly number[]) => Statement<unknown>;
 
@@ -34,55 +21,44 @@ export class Updates {
   readonly #memories: string;
   readonly #messages: string;
   readonly #ttlMs: number | undefined;
-  /** A new head, with the parameters of `#begin`; `more`: and the data and the time to live. */
-  readonly #begun: { readonly usual: Head; readonly more: Head };
+  /** A new head, with the parameters of `#begin`. */
+  readonly #begun: string;
+  /** The change of the head `h`, with `#headParameters`. More conditions may be added. */
+  readonly #changed: string;
   /**
-   * The change of the head `h`, with the parameters of `#headChange`; `more`: and the owner, the data and the time to live.
-   * More conditions may be added.
+   * Whole statements, by their kind and how many messages they add, up to {@link mostInserted}. Made once: that takes longer
+   * than to fill one in, and an identical string is found faster by its name.
    */
-  readonly #changed: { readonly usual: Head; readonly more: Head };
+  readonly #whole: Map<string, string> = new Map();
 
   constructor({ memories, messages }: Identifiers, ttlMs: number | undefined, activityMs: number) {
     this.#memories = memories;
     this.#messages = messages;
     this.#ttlMs = ttlMs;
-    const after = (ms: number | string): string => `${now} + ${ms} * interval '1 millisecond'`;
-    const expiry = ttlMs === undefined ? "null" : after(ttlMs);
+    const after = (time: string, ms: number | string): string => `${time} + ${ms} * interval '1 millisecond'`;
+    const begunUntil = after(now, "$8::bigint");
     // The insert reads what the delete returns, so it runs after it.
-    const begun = (expiry: string, column = "", value = ""): Head => ({
-      text: `
+    this.#begun = `
       with expired as (
         delete from ${memories} h where h.memory_id = $1::text and not ${present} returning 1),
       head as (
         insert into ${memories} as h
-          (memory_id, owner, version, next_seq, head, live, ${column}updated_at, expires_at, sweep_at)
-        select $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::int8multirange, ${value}${now}, ${expiry}, ${expiry}
+          (memory_id, owner, version, next_seq, head, live, data, updated_at, expires_at, sweep_at)
+        select $1::text, $2::text, $3::text, $4::bigint, $5::text, $6::int8multirange, $7::text,
+          ${now}, ${begunUntil}, ${begunUntil}
         from (select count(*) from expired) as cleared
-        on conflict (memory_id)`,
-      whole: new Map(),
-    });
-    this.#begun = { usual: begun(expiry), more: begun(after("$8::bigint"), "data, ", "$7::text, ") };
-    // Indexed, so it stays as it is until it is too old.
-    const activity = `case when h.active_at + ${activityMs} * interval '1 millisecond' > ${now} then h.active_at else ${now} end`;
-    const changed = (expiry: string, more = ""): Head => ({
-      text: `
+        on conflict (memory_id)`;
+    const until = after(now, "$11::bigint");
+    // No index is written for a value that stays: an owner that is not named; the activity, until it is too old; and when a
+    // sweep looks at the memory, unless that were too late, though each write prolongs its life.
+    this.#changed = `
       update ${memories} h
       set version = $3::text, next_seq = $4::bigint, head = coalesce($5::text, h.head),
         live = h.live - $7::int8multirange + $8::int8multirange, updated_at = ${now},
-        active_at = ${activity}, expires_at = ${expiry}${more}
-      where h.memory_id = $1::text and h.version = $2::text and ${present} and h.next_seq <= $6::bigint`,
-      whole: new Map(),
-    });
-    // A write prolongs the life of a memory. When a sweep looks at it stays, unless that were too late.
-    const swept = (expiry: string): string => `, sweep_at = least(h.sweep_at, ${expiry})`;
-    const own = after("$11::bigint");
-    this.#changed = {
-      usual: changed(expiry, ttlMs === undefined ? "" : swept(expiry)),
-      more: changed(
-        own,
-        `, owner = coalesce($9::text, h.owner), data = coalesce($10::text, h.data)${swept(own)}`,
-      ),
-    };
+        active_at = case when ${after("h.active_at", activityMs)} > ${now} then h.active_at else ${now} end,
+        owner = coalesce($9::text, h.owner), data = coalesce($10::text, h.data),
+        expires_at = ${until}, sweep_at = least(h.sweep_at, ${until})
+      where h.memory_id = $1::text and h.version = $2::text and ${present} and h.next_seq <= $6::bigint`;
   }
 
   /** The statements for an update, in turn; each is needed only if the one before changed nothing. */
@@ -110,17 +86,14 @@ export class Updates {
 
   /** Begins a memory, also in place of an expired one. */
   #begin(memoryId: string, update: FoldedUpdate, otherwise: string): Statement<unknown> {
-    const { owner, version, nextSeq, insert, data, ttlMs } = update;
-    const isUsual = data === undefined && ttlMs === undefined;
-    const head = isUsual ? this.#begun.usual : this.#begun.more;
-    const live = rangesOf(liveIn(insert));
-    const p = new Parameters([memoryId, owner ?? null, version, `${nextSeq}`, update.head ?? null, live]);
-    if (!isUsual) p.values.push(data ?? null, this.#livesFor(update));
+    const { owner = null, version, nextSeq, insert, head = null, data = null } = update;
+    const [live, lives] = [rangesOf(liveIn(insert)), this.#livesFor(update)];
+    const p = new Parameters([memoryId, owner, version, `${nextSeq}`, head, live, data, lives]);
     // A row that was there before has been locked, which its `xmax` says.
     const textOf = (): string => `
-      ${head.text} ${otherwise} returning h.memory_key, h.xmax = 0 as is_new)
+      ${this.#begun} ${otherwise} returning h.memory_key, h.xmax = 0 as is_new)
       ${insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head"} where head.is_new`;
-    return otherwise === "do nothing" ? this.#recurring(head, p, insert, textOf) : p.statement(textOf());
+    return otherwise === "do nothing" ? this.#recurring("begin", p, insert, textOf) : p.statement(textOf());
   }
 
   /**
@@ -129,31 +102,26 @@ export class Updates {
    */
   #append(memoryId: string, update: FoldedUpdate): Statement<unknown> {
     const { insert, moved } = update;
-    const { head, p } = this.#headChange(memoryId, update, seqsOf(moved), liveIn(insert));
-    const text = `${head.text} and h.live @> $7::int8multirange`;
-    return this.#recurring(head, p, insert, () =>
+    const p = this.#headParameters(memoryId, update, seqsOf(moved), liveIn(insert));
+    const text = `${this.#changed} and h.live @> $7::int8multirange`;
+    return this.#recurring("append", p, insert, () =>
       insert.length === 0
         ? text
         : `with head as (${text} returning h.memory_key) ${this.#inserted(p, insert)}`,
     );
   }
 
-  /** The change of the head with its first parameters: among them the seqs that cease to be live, and those that become so. */
-  #headChange(
+  /** The parameters of a change of the head: among them the seqs that cease to be live, and those that become so. */
+  #headParameters(
     memoryId: string,
     update: FoldedUpdate,
     leaving: readonly number[],
     coming: readonly number[],
-  ): { readonly head: Head; readonly p: Parameters } {
-    const { expected, version, nextSeq, first, owner, head, data, ttlMs } = update;
+  ): Parameters {
+    const { expected, version, nextSeq, first, owner = null, head = null, data = null } = update;
+    const texts = [memoryId, expected, version, `${nextSeq}`, head, `${first}`];
     const ranges = [rangesOf(leaving), rangesOf(coming)];
-    const texts = [memoryId, expected, version, `${nextSeq}`, head ?? null, `${first}`, ...ranges];
-    const p = new Parameters(texts);
-    if (owner === undefined && data === undefined && ttlMs === undefined) {
-      return { head: this.#changed.usual, p };
-    }
-    p.values.push(owner ?? null, data ?? null, this.#livesFor(update));
-    return { head: this.#changed.more, p };
+    return new Parameters([...texts, ...ranges, owner, data, this.#livesFor(update)]);
   }
 
   /** How many milliseconds the memory lives from this update on; null: for ever. */
@@ -169,7 +137,7 @@ export class Updates {
     const corrected = update.replaced.filter(({ was }) => was !== undefined);
     const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
     const coming = liveIn([...update.insert, ...update.moved, ...corrected]);
-    const { head, p } = this.#headChange(memoryId, update, seqsOf(leaving), coming);
+    const p = this.#headParameters(memoryId, update, seqsOf(leaving), coming);
     const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
     const seqsCorrected = corrected.length === 0 ? undefined : p.seqs(seqsOf(corrected));
@@ -196,7 +164,7 @@ export class Updates {
           where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = $1::text)
             and m.seq = r.seq
           limit 1) as m on true)`,
-      `head as (${head.text} and ${agrees} returning h.memory_key)`,
+      `head as (${this.#changed} and ${agrees} returning h.memory_key)`,
       // A row's location is valid as long as the version is, which the head has just confirmed. Other partitions have that
       // location too; the key says which of them it is.
       `changed as (
@@ -221,19 +189,20 @@ export class Updates {
 
   /** The statement with a text that is known, if it adds few messages, and else with one of its own; `textOf` adds their values. */
   #recurring(
-    { whole }: Head,
+    kind: "begin" | "append",
     p: Parameters,
     insert: FoldedUpdate["insert"],
     textOf: () => string,
   ): Statement<unknown> {
     if (insert.length > mostInserted) return p.statement(textOf());
-    const known = whole.get(insert.length);
+    const name = `${kind} ${insert.length}`;
+    const known = this.#whole.get(name);
     if (known !== undefined) {
       p.addRows(insert);
       return p.statement(known, true);
     }
     const text = textOf();
-    whole.set(insert.length, text);
+    this.#whole.set(name, text);
     return p.statement(text, true);
   }
 }

@@ -21,10 +21,20 @@ export function recording(client: PostgresClient): RecordingClient {
 
 /** A store without `ttlMs` as it was before memories had that column, or a later one, which its statements do not name. */
 export function storeBefore(column: "sweep_at" | "data", client: PostgresClient): PostgresStore {
+  // A parameter must be named somewhere, and neither of these is given.
   const withoutData = (text: string): string =>
-    text.replace(/\s+active_at = case .* end,/, "").replace(/union all\s+select '\+', h\.data.*\n/, "");
+    text
+      .replace(/\s+active_at = case .* end,/, "")
+      .replace("live, data,", "live,")
+      .replace("$5::text, $6::int8multirange, $7::text,", "coalesce($5::text, $7::text), $6::int8multirange,")
+      .replace("data = coalesce($10::text, h.data),", "")
+      .replace("head = coalesce($5::text,", "head = coalesce($5::text, $10::text,")
+      .replace(/union all\s+select '\+', h\.data.*\n/, "");
   const withoutSweepAt = (text: string): string =>
-    text.replace("expires_at, sweep_at)", "expires_at)").replace(", null, null\n", ", null\n");
+    text
+      .replace("expires_at, sweep_at)", "expires_at)")
+      .replace(/(, [^,\n]+)\1\n/, "$1\n")
+      .replace(/, sweep_at = least.*\n/, "\n");
   const before = (text: string): string =>
     column === "data" ? withoutData(text) : withoutSweepAt(withoutData(text));
   return postgresStore({ client: { query: (text, values) => client.query(before(text), values) } });

@@ -20,8 +20,8 @@ export const mutants = [
   {
     ...postgres,
     file: "store-postgres/src/updates.ts",
-    find: "active_at = ${activity}, expires_at = ${expiry}${more}",
-    replace: "active_at = ${activity}, expires_at = coalesce(${expiry}, h.expires_at)${more}",
+    find: "expires_at = ${until}, sweep_at",
+    replace: "expires_at = coalesce(${until}, h.expires_at), sweep_at",
     caughtBy: ownTtl,
   },
   {
