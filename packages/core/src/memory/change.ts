@@ -7,7 +7,7 @@ import { eachWithInstructions } from "../window/groups.ts";
 import { addAll, checkFormat, findIds, idConflict, isAllLive, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import { evict, evictAll } from "./evict.ts";
+import { evict, leaveOverruled } from "./evict.ts";
 import { findRecord } from "./stored-records.ts";
 import { parentOf } from "./tree.ts";
 
@@ -166,8 +166,10 @@ export function putInPlace<M>(
   replacement: Prepared<M>,
 ): Item<M> {
   draft.leave(derived, "removed");
-  evictAll(draft, covered);
-  return draft.append(replacement, { derived: { through } });
+  draft.leave(covered, "evicted");
+  const item = draft.append(replacement, { derived: { through } });
+  leaveOverruled(draft);
+  return item;
 }
 
 /** Errors: `INVALID_MESSAGE` for a message that cannot stand in place of others. */
