@@ -197,6 +197,20 @@ describe("recallTool", () => {
     expect(result?.said).toBe(long);
   });
 
+  test("finds no call of its own where a processor hides what was recalled", async () => {
+    const memory = createChatMemory<ModelMessage>({
+      window: { maxMessages: 1 },
+      processors: [redact({ change: (text, of) => (of === "tool-result" ? "[hidden]" : text) })],
+    });
+    await memory.add(
+      toolCall("r", "recall", { query: "hailstorm" }),
+      toolResult("r", "recall", JSON.stringify({ note, found: [] })),
+      user("x"),
+      user("y"),
+    );
+    expect(saidIn(await recalled(memory as never, { query: "hailstorm" }))).toEqual([]);
+  });
+
   test("answers a model that asks wrongly in words, and fails where no history is kept", async () => {
     const memory = shortMemory();
     for (const input of [{}, { query: "" }, { query: "?!" }, { query: 7 }, { id: "" }, undefined]) {

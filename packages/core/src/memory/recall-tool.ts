@@ -238,10 +238,7 @@ function textReader<M>(
   const { format } = memory;
   const processors = hidingOf(memory);
   const recalls = new Set<string>();
-  return async ({ message: stored }) => {
-    const [message] =
-      processors.length === 0 ? [stored] : await applyProcessors<M>([stored], processors, { format, signal });
-    if (message === undefined) return "";
+  return async ({ message }) => {
     const results = format.toolResults(message);
     const texts = resultTexts({ message, error: undefined, results }, results, format);
     for (const [at, { id }] of results.entries()) if (texts[at]?.includes(mark)) recalls.add(id);
@@ -249,7 +246,10 @@ function textReader<M>(
     const rest =
       recalls.size === 0 ? message : format.without(message, { toolCalls: isRecall, toolResults: isRecall });
     for (const { id } of format.toolCalls(message)) recalls.delete(id);
-    return rest === undefined ? "" : textIn(format.pieces(rest));
+    if (rest === undefined) return "";
+    const shown =
+      processors.length === 0 ? [rest] : await applyProcessors<M>([rest], processors, { format, signal });
+    return shown.map((one) => textIn(format.pieces(one))).join("\n");
   };
 }
 
