@@ -172,5 +172,7 @@ describe("a format derived from a traversal", () => {
       "no message of the format",
     );
     expect(asText(null)).toBe("null");
+    for (const bytes of [new Uint8Array([137, 80]), Buffer.from([137, 80]), new Uint8Array([137, 80]).buffer])
+      expect(asText({ a: bytes })).toBe('{"a":"iVA="}');
   });
 });

@@ -129,6 +129,11 @@ describe("what JSON cannot hold", () => {
   const noNumber = { a: [1, Number.NaN] };
   const bytes = { a: new Uint8Array([137, 80]) };
 
+  it("is the same text for a Buffer, which writes itself otherwise", () => {
+    const buffer = converted("OpenAI", call({ a: Buffer.from([137, 80]) }));
+    expect(buffer).toEqual(converted("OpenAI", call(bytes)));
+  });
+
   it.each(["OpenAI", "Responses", "LangChain4j"])(
     "stands in the input of a call, which is text: %s",
     (to) => {

@@ -19,8 +19,10 @@ export function asText(value: unknown): string {
   }
 }
 
-function asJson(_key: string, member: unknown): unknown {
-  if (typeof member === "bigint") return String(member);
-  if (member instanceof Uint8Array) return toBase64(member);
-  return member instanceof ArrayBuffer ? toBase64(new Uint8Array(member)) : member;
+/** As a replacer: `this` has the member as it was before its own `toJSON`, which a `Buffer` has. */
+function asJson(this: Readonly<Record<string, unknown>>, key: string, member: unknown): unknown {
+  const own = this[key];
+  if (own instanceof Uint8Array) return toBase64(own);
+  if (own instanceof ArrayBuffer) return toBase64(new Uint8Array(own));
+  return typeof member === "bigint" ? String(member) : member;
 }
