@@ -372,6 +372,34 @@ it("stores once a system message with which each run begins, and another in its 
   expect(systems).toEqual(["system: Be brief."]);
 });
 
+it.each([
+  ["a system message", () => [new SystemMessage("Be kind.")]],
+  ["examples", () => [new HumanMessage("For example?"), new AIMessage("So.")]],
+])(
+  "stores the same words once more behind an answer and %s, where no id says that they are the same",
+  async (_, front) => {
+    const memories = memoriesOf();
+    const { model } = modelOf(new AIMessage("1"), new AIMessage("2"));
+    const agent = agentOf(memories, { model });
+    const ask = () => agent.invoke({ messages: [...front(), new HumanMessage("Go on.")] }, thread());
+    await ask();
+    await ask();
+    expect((await recorded(memories)).slice(front().length)).toEqual([
+      ...["human: Go on.", "ai: 1"],
+      ...["human: Go on.", "ai: 2"],
+    ]);
+  },
+);
+
+it("takes the same words for the question that a run which ended without an answer has stored", async () => {
+  const memories = memoriesOf();
+  await memories.get("chat-1").add(new SystemMessage("Be kind."), new HumanMessage("Go on."));
+  const { model } = modelOf(new AIMessage("1"));
+  const messages = [new SystemMessage("Be kind."), new HumanMessage("Go on.")];
+  await agentOf(memories, { model }).invoke({ messages }, thread());
+  expect(await recorded(memories)).toEqual(["system: Be kind.", "human: Go on.", "ai: 1"]);
+});
+
 it("shows the last of several system messages with which each run begins", async () => {
   const { model, prompts } = modelOf(new AIMessage("1"), new AIMessage("2"));
   const agent = agentOf(memoriesOf(), { model });

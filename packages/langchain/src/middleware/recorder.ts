@@ -120,7 +120,10 @@ async function keepFresh(
   }
   const record = isQuestion ? [] : await newestOf(memory, state, fresh);
   const aligned = align(state, record, (message) => known.ids.get(message));
+  const last = state.at(-1) as BaseMessage;
+  const isSaidAgain = begins && fresh.includes(last) && isNewQuestion(last, aligned.known.get(last), record);
   for (const message of fresh) {
+    if (isSaidAgain && message === last) continue;
     const recorded = aligned.known.get(message);
     const stands = recorded !== undefined && recorded.state !== "superseded";
     if (stands && wordsOf(recorded.message) !== wordsOf(message)) {
@@ -129,10 +132,23 @@ async function keepFresh(
     if (aligned.known.has(message)) known.ids.set(message, recorded?.id);
   }
   await knowPrompt(memory, known, aligned.added);
-  const added = aligned.added.filter((message) => !known.ids.has(message));
+  const said = isSaidAgain ? [...aligned.added, last] : aligned.added;
+  const added = said.filter((message) => !known.ids.has(message));
   // What a run begins with is bound to nothing yet: its question may be one of a conversation that was deleted.
   await addTo(memory, known, added, begins ? undefined : anchorOf(known, state));
   return added;
+}
+
+/** Whether a question is in the words of one that has been answered, and not under its id: it is said once more. */
+function isNewQuestion(
+  question: BaseMessage,
+  recorded: Recorded | undefined,
+  record: readonly Recorded[],
+): boolean {
+  if (question.type !== "human" || recorded === undefined || recorded.message.id === question.id)
+    return false;
+  const newest = record.findLast(({ state }) => state !== "superseded");
+  return newest !== undefined && isWhole(newest.message);
 }
 
 /** A graph gives an equal prompt another id in each run, by which the memory would take it for a new one. */
