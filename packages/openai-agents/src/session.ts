@@ -259,7 +259,10 @@ export class TurnkeepSession
       const shown = await transaction.messages({ pinned, extra, openCalls: "approved" });
       const ids = new Map((await transaction.entries()).map(({ id, message }) => [message, id]));
       return shown.map((message) => {
-        const held = run.held.get(ids.get(message) ?? "");
+        const id = ids.get(message);
+        // What a filter has made goes back as it is: the runner knows what of it is to be stored.
+        if (id === undefined) return extra.find((item) => equalContent(item, message)) ?? marked(message);
+        const held = run.held.get(id);
         if (held === undefined || !input.has(held)) return marked(message);
         return equalContent(runnersForm(held), runnersForm(message)) ? held : marked(message);
       });

@@ -134,6 +134,19 @@ describe("a run with the hook", () => {
     expect(prompts(second)[1]).toEqual(items.slice(0, 5));
   });
 
+  it("stores a question that another agent answers under the same context", async () => {
+    const session = sessionOf();
+    const context = new RunContext({ user: "ann" });
+    const agentNamed = (name: string, model: ReturnType<typeof modelOf>): Agent =>
+      new Agent({ name, model, tools: [toolOf("first")] });
+    await run(agentNamed("A", modelOf([saying("1.")])), "One", { ...over(session), context });
+    const second = modelOf([calling("first")], [saying("2.")]);
+    await run(agentNamed("B", second), "Two", { ...over(session), context });
+    const whole = ["user: One", "assistant: 1.", "user: Two", "[first]", "(first done)"];
+    expect(prompts(second)).toEqual([whole.slice(0, 3), whole]);
+    expect(await recorded(session)).toEqual([...whole, "assistant: 2."]);
+  });
+
   it.each([
     ["beside the handoff", (newItems: RunItem[]) => newItems],
     ["alone", () => []],

@@ -78,6 +78,8 @@ export class Run {
 
   /** What the runner was given as the past, or what is now the record; `items` are its objects. */
   read(record: readonly Recorded[], items: readonly AgentInputItem[] = []): void {
+    // A run begins, perhaps of another agent under the same context.
+    this.#agent = undefined;
     this.#past = record.map(({ id, message }) => ({ id, key: keyOf(message), isOpen: isOpen(message) }));
     this.#places = new Map(record.map(({ id }, place) => [id, place]));
     for (const [place, item] of items.entries()) this.#ids.set(item, record[place]?.id as string);
