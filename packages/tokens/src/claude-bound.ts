@@ -31,7 +31,8 @@ export function claudeTokens(text: string, count: CountText): number {
     .replace(/[A-Z]{2,}/g, (run) => cost(run, 1.03))
     // A single space is part of what follows it. Other blanks are tokens of their own, up to sixteen of a kind in one.
     .replace(/\s{2,}|[\t\n]/g, (blanks) => {
-      for (const [run] of blanks.matchAll(/ +|\t+|(?:\r?\n)+/g)) blank += 1.03 * Math.ceil(run.length / 16);
+      for (const [run] of blanks.matchAll(/ +|\t+|(?:\r?\n)+|[\r\v\f]/g))
+        blank += 1.03 * Math.ceil(run.length / 16);
       return " ";
     });
   for (const word of plain.match(/[A-Z]?[a-z]+/g) ?? []) tokens += ofWord(word, count);

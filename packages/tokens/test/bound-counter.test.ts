@@ -73,6 +73,13 @@ describe("boundCounter", () => {
       expect(await bound("anthropic", textOf(kind))).toBeLessThanOrEqual(3.7 * Math.max(claude3, claude4));
   });
 
+  it.each(["\r", "\v", "\f", "\r\r\n", "\n\f\n", "\n", "\t", " \n"])(
+    "counts each %j of many",
+    async (blank) => {
+      expect(await bound("anthropic", `${blank}a`.repeat(20))).toBeGreaterThanOrEqual(40);
+    },
+  );
+
   it("is a whole number, more than nothing for any text, and no less for the same text many times", async () => {
     await fc.assert(
       fc.asyncProperty(
