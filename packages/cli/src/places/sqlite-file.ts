@@ -44,7 +44,8 @@ export async function fileToRead(file: string): Promise<Place> {
   }
 }
 
-const maxAttempts = 20;
+/** It only has to outlast a program that opened the file and closed it. */
+const maxAttempts = 3;
 
 /**
  * Copies a file that no program has open. Even who only reads it leaves two files beside it, which lock a program out that may
