@@ -423,6 +423,32 @@ describe.each(["one", "positioned"] as const)("what only sets something (%s)", (
     expect((await memory.messages()).at(-1)).toEqual(assistant("answer"));
   });
 
+  test("each tool that is added is in force, as it was defined last", async () => {
+    const tools = (...additionalTools: object[]): ModelMessage => ({
+      role: "system",
+      content: "",
+      providerOptions: { openai: { additionalTools } as never },
+    });
+    const [a, b, search] = [
+      { type: "function", name: "a" },
+      { type: "function", name: "b" },
+      { type: "web_search" },
+    ];
+    const memory = createChatMemory<ModelMessage>({
+      systemMessages,
+      window: { maxMessages: 4, target: 0.5 },
+    });
+    await memory.add(
+      tools(a, b),
+      user("1"),
+      assistant("2"),
+      tools({ ...a, strict: true }, search),
+      user("3"),
+    );
+    await memory.add(assistant("4"), user("5"));
+    expect(await memory.messages()).toEqual([tools(b, { ...a, strict: true }, search), user("5")]);
+  });
+
   test.each([
     ["an effort", effort("low"), effort("high")],
     ["tools", changed("tool_addition", "a"), changed("tool_removal", "a")],

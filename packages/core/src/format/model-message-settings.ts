@@ -7,35 +7,37 @@ type ProviderSettings = readonly [
   own: readonly (readonly [name: string, value: unknown])[],
 ];
 
-type ToolChange = { readonly toolName?: unknown } | null | undefined;
+type ListedTool = { readonly [member: string]: unknown } | null | undefined;
 
-/** `reasoningEffortUpdate` of `@ai-sdk/openai`; `effort` and `toolChanges` of `@ai-sdk/anthropic`. */
-const settingNames = /(Update|^effort|^toolChanges)$/;
+/** Lists of tools, each of which is a setting of its own, with what tells one: of `@ai-sdk/anthropic` and `@ai-sdk/openai`. */
+const toolLists: ReadonlyMap<string, (tool: ListedTool) => string> = new Map([
+  ["toolChanges", (change: ListedTool) => String(change?.toolName)],
+  ["additionalTools", (tool: ListedTool) => `${tool?.type}.${tool?.name ?? tool?.server_label ?? ""}`],
+]);
+
+/** `reasoningEffortUpdate` of `@ai-sdk/openai`, `effort` of `@ai-sdk/anthropic`. */
+const settingNames = /(Update|^effort)$/;
 
 function settingsOf(message: ModelMessageLike): ProviderSettings[] {
   const { role, providerOptions } = message as { readonly role: string; readonly providerOptions?: unknown };
   if (role !== "system" || !isObject(providerOptions)) return [];
   return Object.entries(providerOptions).flatMap(([provider, options]): ProviderSettings[] => {
     const isGiven = ([name, value]: [string, unknown]): boolean =>
-      settingNames.test(name) && (value ?? undefined) !== undefined;
+      (settingNames.test(name) || toolLists.has(name)) && (value ?? undefined) !== undefined;
     const own = isObject(options) ? Object.entries(options).filter(isGiven) : [];
     return own.length === 0 ? [] : [[provider, own]];
   });
 }
 
-/** Each tool is a setting of its own. */
-function toolNames(changes: unknown): string[] {
-  return Array.isArray(changes) ? changes.map((change) => String(change?.toolName)) : [""];
-}
-
 /** See `MessageFormat.sets`. */
 export function sets(message: ModelMessageLike): readonly string[] {
   return settingsOf(message).flatMap(([provider, own]) =>
-    own.flatMap(([name, value]) =>
-      name === "toolChanges"
-        ? toolNames(value).map((tool) => `${provider}.${name}.${tool}`)
-        : [`${provider}.${name}`],
-    ),
+    own.flatMap(([name, value]) => {
+      const nameOf = toolLists.get(name);
+      if (nameOf === undefined) return [`${provider}.${name}`];
+      const tools = Array.isArray(value) ? value.map(nameOf) : [""];
+      return tools.map((tool) => `${provider}.${name}.${tool}`);
+    }),
   );
 }
 
@@ -49,30 +51,27 @@ export function inForce<M extends ModelMessageLike>(messages: readonly M[]): rea
     const names = net.get(provider) ?? new Map<string, unknown>();
     net.set(provider, names);
     for (const [name, value] of own) {
-      if (name !== "toolChanges") names.set(name, value);
-      else if (Array.isArray(value)) for (const change of value) changesIn(names).push(change);
+      const nameOf = toolLists.get(name);
+      if (nameOf === undefined) names.set(name, value);
+      else if (Array.isArray(value))
+        for (const tool of value) putLast(listIn(names, name), nameOf(tool), tool);
     }
   }
   const options = [...net].map(([provider, names]) => {
-    if (names.has("toolChanges")) names.set("toolChanges", lastOfEach(changesIn(names)));
-    return [provider, Object.fromEntries(names)];
+    const asList = (value: unknown): unknown => (value instanceof Map ? [...value.values()] : value);
+    return [provider, Object.fromEntries([...names].map(([name, value]) => [name, asList(value)]))];
   });
   return [{ role: "system", content: "", providerOptions: Object.fromEntries(options) } as unknown as M];
 }
 
-/** A list of our own, to which more may be added. */
-function changesIn(names: Map<string, unknown>): ToolChange[] {
-  const changes = (names.get("toolChanges") ?? []) as ToolChange[];
-  names.set("toolChanges", changes);
-  return changes;
+function putLast<T>(list: Map<string, T>, key: string, value: T): void {
+  list.delete(key);
+  list.set(key, value);
 }
 
-/** Of each tool, what became of it last. */
-function lastOfEach(changes: readonly ToolChange[]): ToolChange[] {
-  const last = new Map<unknown, ToolChange>();
-  for (const change of changes) {
-    last.delete(change?.toolName);
-    last.set(change?.toolName, change);
-  }
-  return [...last.values()];
+/** Of each tool of a list, what became of it last. */
+function listIn(names: Map<string, unknown>, name: string): Map<string, ListedTool> {
+  const last = (names.get(name) ?? new Map()) as Map<string, ListedTool>;
+  names.set(name, last);
+  return last;
 }
