@@ -51,7 +51,7 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
 
 // Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.
 test.each([
-  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 65 },
+  { what: "all of core", code: 'export * from "@turnkeep/core";', most: 66 },
   { what: "createChatMemory", code: 'export { createChatMemory } from "@turnkeep/core";', most: 56 },
   { what: "viewOf", code: 'export { viewOf } from "@turnkeep/core";', most: 45 },
   { what: "a message helper", code: 'export { user } from "@turnkeep/core";', most: 5 },
