@@ -93,8 +93,8 @@ export interface ChatMemory<M> {
   /**
    * The view, which is what the model is shown: what the window leaves, repaired (no result without its call; no call left
    * open before the last step, nor in it with a `profile` or {@link ViewOptions.openCalls}), then the processors, then the
-   * shape that the `profile` asks for. Reads the store each time, so it includes what other processes wrote. Never writes. The array is yours; the messages are
-   * frozen, so copy one to change it.
+   * shape that the `profile` asks for. Reads the store each time, so it includes what other processes wrote. Never writes. The
+   * array is yours; the messages are frozen, so copy one to change it.
    *
    * Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`, `INVALID_OPTION` for a processor that changes
    * what it is given, and whatever a processor throws.

@@ -3,7 +3,6 @@ import { isPrompt, isSetting } from "../steps/kinds.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft } from "./draft.ts";
-import { coveredBy } from "./refill.ts";
 
 /** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
 export function evict<M>({ draft, settings, limits }: Attempt<M>, early = false): void {
@@ -22,19 +21,22 @@ export function evictAll<M>(draft: Draft<M>, items: readonly Item<M>[]): void {
 
 /** The second half of it, for what is not whole until something stands in the place of what left. */
 export function leaveOverruled<M>(draft: Draft<M>): void {
-  if (draft.evicts) draft.leave(overruled(draft.live.items, coveredBy(draft.live)), "evicted");
+  if (draft.evicts) draft.leave(overruled(draft.live.items), "evicted");
 }
 
 /**
- * Of the messages in front that set what holds from there on: those all of whose settings a later one there sets too. Up to
- * `through` a derived message stands for what was said: going back to behind that brings nothing of it back, so there a
- * setting is overruled only by another there.
+ * Of the messages in front that set what holds from there on: those all of whose settings a later one there sets too. Where a
+ * derived message stands for what was said, going back to behind that brings nothing of it back, so there a setting is
+ * overruled only by another there.
  */
-function overruled<M>(items: readonly Item<M>[], through: number): Item<M>[] {
+function overruled<M>(items: readonly Item<M>[]): Item<M>[] {
   const settings: Item<M>[] = [];
+  let through = 0;
   for (const item of items) {
+    const { derived } = item.meta;
     if (isSetting(item)) settings.push(item);
-    else if (!isPrompt(item) && item.meta.derived === undefined) break;
+    else if (derived !== undefined) through = Math.max(through, derived.through);
+    else if (!isPrompt(item)) break;
   }
   let later = new Set<string>();
   let isCovered = false;
