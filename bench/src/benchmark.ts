@@ -7,6 +7,10 @@ export interface Target {
   readonly measured: number;
   readonly atMost?: number;
   readonly atLeast?: number;
+  /** What it was before it was worked on: the code of 26 November 2026. */
+  readonly before?: string;
+  /** The decision of a reader that it belongs to: the head of docs/performance.md shows it there. */
+  readonly decides?: "start" | "turn" | "capacity" | "size";
 }
 
 /** What a benchmark found, as it goes into `results/`. */

@@ -22,8 +22,9 @@ import { upkeep } from "./benchmarks/upkeep.ts";
 import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
-import { documents, pageOf, readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
+import { documents, joined, pageOf, readResults, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
+import { targetsOf } from "./report/targets.ts";
 
 const benchmarks: readonly Benchmark[] = [
   cache,
@@ -102,11 +103,13 @@ for (const { name, run } of picked) {
     say: (text) => console.error(`  ${text}`),
   });
   for (const table of [...findings.tables, ...(findings.details ?? [])]) console.log(markdownOf(table));
-  if (findings.targets !== undefined) console.log(targetsOf(findings.targets));
+  const date = new Date().toISOString().slice(0, 10);
+  const result = { benchmark: name, date, machine: thisMachine(), ...findings };
+  if (findings.targets !== undefined) console.log(targetsOf(result));
   // A part of the figures, or those of other data, must not take the place of all of them.
   if (values.quick || only.length > 0 || values.conversations !== undefined) continue;
-  const date = new Date().toISOString().slice(0, 10);
-  await writeResult(results, { benchmark: name, date, machine: thisMachine(), ...findings });
+  const before = readResults(results).find(({ benchmark }) => benchmark === name);
+  await writeResult(results, joined(before, result));
 }
 const newest = readResults(results);
 for (const result of newest) {

@@ -5,6 +5,7 @@ import { isMet } from "../src/benchmark.ts";
 import { svgOf } from "../src/report/plot.ts";
 import {
   documents,
+  joined,
   pageOf,
   type Result,
   readResults,
@@ -55,6 +56,29 @@ test("a target is met or missed", () => {
     false,
   );
   expect(sectionOf(result)).toMatch(/ratio \| +1\.31 \| ≤ 1\.3 +\| missed/);
+});
+
+test("what an older Node measured stands beside the newest", () => {
+  const on = (node: string, measured: number): Result => ({
+    ...result,
+    machine: { ...result.machine, node },
+    targets: [{ what: "ratio", measured, atMost: 1.3, before: "2.2", decides: "turn" }],
+  });
+  const [newer, older] = [on("v24.1.0", 1.2), on("v20.19.0", 1.4)];
+  const both = joined(newer, older);
+  expect(both).toEqual({ ...newer, older: { date: older.date, node: "v20.19.0", targets: older.targets } });
+  expect(joined(older, newer)).toEqual(both);
+  expect(joined(both, on("v24.2.0", 1.1)).older).toEqual(both.older);
+  expect(joined(both, on("v20.20.0", 1.5)).older?.targets[0]?.measured).toBe(1.5);
+  expect(sectionOf(both)).toMatch(
+    /\| Node 24 \| Node 20 \| target .*\n.*\n\| ratio +\| +1\.2 \| +1\.4 \| ≤ 1\.3 +\| missed on one \|/,
+  );
+  expect(sectionOf(both)).toContain("Node v24.1.0 (v20.19.0 on 2026-01-31)");
+  const head = "<!-- bench head -->\nold\n<!-- end of bench -->\n";
+  expect(withResults(head, [both])).toMatch(
+    /\*\*The cost of a turn\*\*\n\n.*\n.*\n\| ratio \| 2\.2 +\| +1\.2 \| +1\.4 \| ≤ 1\.3 +\| missed on one \| `example` +\|/,
+  );
+  expect(withResults(head, [older])).toMatch(/\| ratio \| 2\.2 +\| +1\.4 \| ≤ 1\.3 +\| missed \|/);
 });
 
 test("a section says where, when and beside what it was measured", () => {

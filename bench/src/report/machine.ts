@@ -9,6 +9,10 @@ export interface Machine {
   readonly node: string;
 }
 
+export function majorOf(node: string): number {
+  return Number.parseInt(node.slice(1), 10);
+}
+
 export function thisMachine(): Machine {
   const [first] = cpus();
   return {

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Findings, isMet, type Target } from "../benchmark.ts";
-import type { Machine } from "./machine.ts";
+import type { Findings, Target } from "../benchmark.ts";
+import { type Machine, majorOf } from "./machine.ts";
 import { type Plot, svgOf } from "./plot.ts";
-import { markdownOf, rowsOf, shown } from "./table.ts";
+import { markdownOf, rowsOf } from "./table.ts";
+import { headOf, targetsOf } from "./targets.ts";
 
 /** A benchmark's file in `results/`. */
 export interface Result extends Findings {
@@ -11,6 +12,21 @@ export interface Result extends Findings {
   /** The day, as in 2026-01-31. */
   readonly date: string;
   readonly machine: Machine;
+  /** What came of the targets on an older Node, where they were measured there too. */
+  readonly older?: { readonly date: string; readonly node: string; readonly targets: readonly Target[] };
+}
+
+/** What is kept of a benchmark that was run before: all of the newest Node, and the targets of an older one. */
+export function joined(before: Result | undefined, now: Result): Result {
+  if (before === undefined) return now;
+  const [was, is] = [before, now].map(({ machine }) => majorOf(machine.node)) as [number, number];
+  if (is < was) return { ...before, older: olderOf(now) };
+  const older = is > was ? olderOf(before) : before.older;
+  return older === undefined ? now : { ...now, older };
+}
+
+function olderOf({ date, machine, targets = [] }: Result): NonNullable<Result["older"]> {
+  return { date, node: machine.node, targets };
 }
 
 export async function writeResult(folder: string, result: Result): Promise<void> {
@@ -34,7 +50,7 @@ export function sectionOf(result: Result): string {
   const { benchmark, tables, targets = [], plots = [], details = [] } = result;
   return [
     ...tables.map(markdownOf),
-    ...(targets.length === 0 ? [] : [targetsOf(targets)]),
+    ...(targets.length === 0 ? [] : [targetsOf(result)]),
     ...picturesOf(plots, benchmark, "../bench/results/"),
     ...(details.length === 0
       ? []
@@ -59,28 +75,14 @@ function picturesOf(plots: readonly Plot[], benchmark: string, folder: string): 
   return plots.map(({ name, title }) => `![${title}](${folder}${benchmark}-${name}.svg)\n`);
 }
 
-function measuredBy({ benchmark, date, machine, versions = {} }: Result): string {
+function measuredBy({ benchmark, date, machine, older, versions = {} }: Result): string {
   const { cpu, cores, memoryGb, node, system } = machine;
   const beside = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return (
     `Measured on ${date} by \`pnpm bench ${benchmark}\`: ${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node ${node}` +
+    `${older === undefined || older.targets.length === 0 ? "" : ` (${older.node} on ${older.date})`}` +
     `${beside.length === 0 ? "" : `; ${beside.join(", ")}`}.\n`
   );
-}
-
-export function targetsOf(targets: readonly Target[]): string {
-  return markdownOf({
-    title: "Targets",
-    columns: ["what", "measured", "target", ""],
-    rows: targets.map((target) => [target.what, target.measured, ...verdictOf(target)]),
-  });
-}
-
-function verdictOf(target: Target): [bound: string, verdict: string] {
-  const { atMost, atLeast } = target;
-  if (atMost === undefined && atLeast === undefined) return ["", ""];
-  const bound = atMost === undefined ? `≥ ${shown(atLeast ?? null)}` : `≤ ${shown(atMost)}`;
-  return [bound, isMet(target) ? "met" : "missed"];
 }
 
 /** What shows results, from the top folder. */
@@ -90,15 +92,18 @@ const end = "<!-- end of bench -->";
 
 /**
  * The document with the newest figures: a result's section between `<!-- bench: NAME -->` and `<!-- end of bench -->`,
- * its headline behind `<!-- bench headline: NAME -->`.
+ * its headline behind `<!-- bench headline: NAME -->`, and what a reader decides by behind `<!-- bench head -->`.
  */
 export function withResults(document: string, results: readonly Result[]): string {
-  return results.reduce((text, result) => {
-    const whole = withPart(text, `bench: ${result.benchmark}`, sectionOf(result));
-    return result.headline === undefined
-      ? whole
-      : withPart(whole, `bench headline: ${result.benchmark}`, rowsOf(result.headline));
-  }, document);
+  return results.reduce(
+    (text, result) => {
+      const whole = withPart(text, `bench: ${result.benchmark}`, sectionOf(result));
+      return result.headline === undefined
+        ? whole
+        : withPart(whole, `bench headline: ${result.benchmark}`, rowsOf(result.headline));
+    },
+    withPart(document, "bench head", headOf(results)),
+  );
 }
 
 function withPart(document: string, name: string, part: string): string {
