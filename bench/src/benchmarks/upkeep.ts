@@ -111,10 +111,15 @@ async function deleteLong(store: ChatMemoryStore, length: number): Promise<Cell[
   };
   const writing = write();
   const began = performance.now();
-  await store.deleteMessages("long");
-  const seconds = (performance.now() - began) / 1_000;
-  isOver = true;
-  await writing;
+  let seconds: number;
+  try {
+    await store.deleteMessages("long");
+    seconds = (performance.now() - began) / 1_000;
+  } finally {
+    // Before anything closes the store that it writes to.
+    isOver = true;
+    await writing;
+  }
   return [seconds, longestMs, (most - before) / 2 ** 20];
 }
 

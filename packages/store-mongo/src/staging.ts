@@ -26,9 +26,21 @@ export async function hasItsRows(run: Run, { _id, life, generation }: MemoryDocu
 export async function removeLife(run: Run, filter: Document): Promise<boolean> {
   const memory = await run(statements.remove(filter));
   if (typeof memory?.life === "string" && memory.generation !== 0) {
-    await run(statements.drop(memory.life));
+    await removeRows(run, memory.life);
   }
   return memory !== null;
+}
+
+/** How many rows one command removes: a client gives up on one that takes longer than its connection may be silent. */
+const rowsAtOnce = 1_000;
+
+/** Deletes the rows of a life that is over, however many; returns how many. */
+async function removeRows(run: Run, life: string): Promise<number> {
+  for (let removed = 0; ; ) {
+    const rows = await run(statements.someRows(life, rowsAtOnce));
+    if (rows.length > 0) removed += await run(statements.discard(life, rows));
+    if (rows.length < rowsAtOnce) return removed;
+  }
 }
 
 /** Deletes a memory, or only that version of it: `VERSION_CONFLICT` if it is at another one. */
@@ -53,8 +65,7 @@ export async function settleLives(run: Run, prefix: string): Promise<number> {
     const next = await run(statements.lifeAfter(life));
     if (next === null || !next.life.startsWith(prefix)) return removed;
     life = next.life;
-    removed +=
-      (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await run(statements.drop(life)));
+    removed += (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await removeRows(run, life));
   }
 }
 

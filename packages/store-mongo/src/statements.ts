@@ -165,13 +165,18 @@ export function insert(rows: readonly RowDocument[]): Statement<unknown> {
   return ({ messages }) => messages.insertMany([...rows], { ordered: false });
 }
 
-/** Removes the rows of an attempt that has failed. */
-export function discard(life: string, rows: readonly RowDocument[]): Statement<number> {
+/** Rows of a life, without their contents. */
+export function someRows(life: string, limit: number): Statement<Pick<RowDocument, "_id">[]> {
+  return rows({ life }, { hint: "seq", projection: { _id: 1 }, limit });
+}
+
+/** Removes rows that no longer count: of an attempt that has failed, or of a life that is over. */
+export function discard(life: string, rows: readonly Pick<RowDocument, "_id">[]): Statement<number> {
   return drop(life, { _id: { $in: rows.map(({ _id }) => _id) } });
 }
 
 /**
- * Removes those rows of a life that match one of the filters, or all; returns how many. Whatever changes several rows names the
+ * Removes those rows of a life that match one of the filters; returns how many. Whatever changes several rows names the
  * life: what a sharded cluster sends to several shards may miss rows that are being moved from one to another.
  */
 export function drop(life: string, ...which: readonly Document[]): Statement<number> {

@@ -125,6 +125,25 @@ describe("round trips", () => {
     expect(nothing).toEqual([writeAnswered, read, readRows]);
   });
 
+  test.each(["deleteMessages", "sweep"] as const)(
+    "%s removes many rows, some with each command",
+    async (way) => {
+      const begin = update(null, 2, { append: [message(1, kilobytes(20))] });
+      await store.updateMessages("long", begin);
+      const rows = client.db(database).collection<{ _id: string; life: string }>("turnkeep_messages");
+      const [row] = await rows.find({ memory: "long" }).toArray();
+      const more = Array.from({ length: 2_499 }, (_, index) => ({ ...row, _id: `${row?._id} ${index}` }));
+      await rows.insertMany(more as { _id: string; life: string }[]);
+      if (way === "sweep")
+        await client.db(database).collection("turnkeep_memories").deleteOne({ version: begin.version });
+      commands.length = 0;
+      await (way === "sweep" ? store.sweep() : store.deleteMessages("long"));
+      const deletes = commands.filter(({ commandName }) => commandName === "delete");
+      expect(deletes.map(({ command }) => command.deletes[0].q._id.$in.length)).toEqual([1_000, 1_000, 500]);
+      expect(await rows.countDocuments({ memory: "long" })).toBe(0);
+    },
+  );
+
   test("a correction of what has left reads where it stands, and settles what stood beside the document", async () => {
     const move = [1, 2].map((seq) => ({ seq, to: "evicted" as const }));
     const begin = update(null, 3, { append: [message(1, kilobytes(20)), message(2)], move });
