@@ -5,7 +5,7 @@ import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
 import { countWritten, type Written } from "./count-written.ts";
 import { type Calls, measure, type Side, type Times } from "./operations.ts";
-import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
+import { checkTwoWriters, fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
 /** Of which traffic is counted too. */
 const countedSizes = [10, 1_000, 100_000];
@@ -17,15 +17,17 @@ export interface Line extends Times {
   readonly what: Pick<Contender, "name" | "kind">;
 }
 
+/** What the operations of one of them send or cost. */
+interface Count<T> extends Pick<Contender, "name" | "kind"> {
+  readonly size: number;
+  readonly of: T;
+}
+
 /** What everybody's operations take, send and cost, by how many messages were said. */
 export interface FiguresBySize {
   readonly lines: readonly Line[];
-  readonly traffic: readonly {
-    readonly size: number;
-    readonly name: string;
-    readonly of: OperationTraffic;
-  }[];
-  readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
+  readonly traffic: readonly Count<OperationTraffic>[];
+  readonly units: readonly Count<OperationUnits>[];
   /** Ours and the floors at the fewest and at the most messages, taking turns with our store alone at the fewest. */
   readonly inTurns: readonly Line[];
   /** Ours, our store alone and the floors at the fewest messages where nobody waits for the disk; none where that cannot be. */
@@ -80,6 +82,9 @@ class BySize {
     const least = Math.min(...this.#sizes);
     const [, tokens] = windows;
     const usual = { count: this.#count, inARow: callsOfTurn };
+    for (const one of this.#contenders) {
+      if (one.kind === "hand") await checkTwoWriters(one, nameOf("two writers", 0), tokens);
+    }
     // As a process is that has served for a while: compiled, connected, its statements planned. Without it the first
     // size that is measured takes a third longer than the next.
     say(`${this.#arena.name}: warming up`);
@@ -221,15 +226,15 @@ class BySize {
     contenders: readonly Contender[],
     size: number,
     count: (contender: Contender, writer: Contender, name: string, window: Window) => Promise<T>,
-  ): Promise<{ size: number; name: string; of: T }[]> {
+  ): Promise<Count<T>[]> {
     const [window] = windows;
-    const counts: { size: number; name: string; of: T }[] = [];
+    const counts: Count<T>[] = [];
     for (const [index, contender] of contenders.entries()) {
       if (this.#shortfalls.has(contender)) continue;
       const writer = this.#writers[index] as Contender;
       const run = (): Promise<T> => count(contender, writer, nameOf(String(size), 0), window);
       const of = await this.#shortfalls.attempt(contender, size, run);
-      if (of !== undefined) counts.push({ size, name: contender.name, of });
+      if (of !== undefined) counts.push({ size, name: contender.name, kind: contender.kind, of });
     }
     return counts;
   }

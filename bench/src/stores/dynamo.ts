@@ -5,7 +5,8 @@ import { dynamoStore } from "@turnkeep/store-dynamo";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender } from "./contender.ts";
-import { createFloorTable, dynamoFloor } from "./dynamo-floor.ts";
+import { createTable, dynamoFloor } from "./dynamo-floor.ts";
+import { dynamoByHand, handTable } from "./dynamo-hand.ts";
 import { configOf, type SdkClient, UnitCounter } from "./dynamo-units.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraMemoryStorage, type MastraStore, mastra } from "./mastra.ts";
@@ -44,7 +45,8 @@ export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
   const store = dynamoStore({ client: setUp });
   await store.migrate();
   await store.close();
-  await createFloorTable(setUp);
+  await createTable(setUp);
+  await createTable(setUp, handTable);
   await createPeerTables(setUp);
   setUp.destroy();
 
@@ -54,12 +56,15 @@ export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
     versions: { "DynamoDB Local": server.version, ...peer.versions() },
     async enter(way) {
       const config = configOf(way === "direct" ? server.url : counted.through(server.url));
-      const [own, bare] = [new DynamoDBClient(config), new DynamoDBClient(config)];
-      units.watch(own);
-      units.watch(bare);
+      const openClient = (): DynamoDBClient => {
+        const client = new DynamoDBClient(config);
+        units.watch(client);
+        return client;
+      };
       return [
-        ours(dynamoStore({ client: own }), counter),
-        dynamoFloor(bare, rows),
+        ours(dynamoStore({ client: openClient() }), counter),
+        dynamoFloor(openClient(), rows),
+        dynamoByHand(openClient(), rows),
         langChainHistory(config, histories, units),
         await mastraStore(config, histories, units, counter),
       ];

@@ -7,6 +7,7 @@ import { Peer } from "../peers.ts";
 import type { Arena, Contender, Conversation, Window } from "./contender.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
+import { byHand } from "./mongo-hand.ts";
 import { ours, rowsShown } from "./ours.ts";
 import { startTrafficCounter } from "./traffic.ts";
 
@@ -68,6 +69,7 @@ export async function startMongoArena(counter: TokenCounter): Promise<Arena> {
       return [
         ours(mongoStore({ url, database: "turnkeep" }), counter),
         floor(new MongoClient(url), rows),
+        byHand(new MongoClient(url), rows),
         langChainHistory(url, histories),
         await mastraStore(url, histories, counter),
       ];

@@ -46,3 +46,26 @@ export async function fillAndCheck(
     throw new Error("A read does not show the newest message but older ones");
   }
 }
+
+/** More than any head by hand holds, so that older messages were moved out of it. */
+const messagesOfTwo = 150;
+
+/** Two processes write in turns, each by what it read before the other wrote: an error if that costs a message. */
+export async function checkTwoWriters(contender: Contender, name: string, window: Window): Promise<void> {
+  await contender.fill(name, [user("Hello")], window);
+  const both = [contender.open(name, window), contender.open(name, window)];
+  for (const one of both) await one.read();
+  const marks: string[] = [];
+  for (let index = 0; index < messagesOfTwo; index++) {
+    const mark = `mark-${index}.`;
+    marks.push(mark);
+    await both[index % 2]?.append(user(mark));
+  }
+  for (const one of [...both, contender.open(name, window)]) {
+    const shown = await one.read();
+    const due = marks.slice(-Math.max(20, shown.length));
+    const lost = due.filter((mark, index) => !JSON.stringify(shown[index])?.includes(mark));
+    if (lost.length > 0)
+      throw new Error(`${contender.name}: ${lost.length} messages of two writers are lost`);
+  }
+}
