@@ -11,7 +11,7 @@ import { startMongoArena } from "../stores/mongo.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
 import { startSqliteArena } from "../stores/sqlite.ts";
-import { atTheEnd, detailsOf, headlineOf, oneByOne, together } from "../stores/tables.ts";
+import { atTheEnd, detailsOf, headlineOf, oneByOne, overNetworks, together } from "../stores/tables.ts";
 import { targetsFor } from "../stores/targets.ts";
 
 /** Ours over each database server, beside its peers and a floor written by hand on the bare driver. */
@@ -57,7 +57,9 @@ function storesOver(name: string, about: string, arenas: Readonly<Record<string,
         all.push({ ...rest, throughput });
       }
       return {
-        tables: [atTheEnd(all), oneByOne(all), together(all)],
+        tables: [atTheEnd(all), oneByOne(all), together(all), overNetworks(all)].filter(
+          ({ rows }) => rows.length > 0,
+        ),
         details: all.flatMap(detailsOf),
         headline: headlineOf(all),
         plots: all.map(plotOf),

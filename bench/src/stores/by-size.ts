@@ -1,9 +1,18 @@
 import { conversation, newMessages } from "../corpus.ts";
 import { callsOfTurn } from "../measure.ts";
-import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
+import {
+  type Arena,
+  type Contender,
+  delaysMs,
+  inside,
+  showWindow,
+  type Window,
+  windows,
+} from "./contender.ts";
 import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
 import { countWritten, type Written } from "./count-written.ts";
+import { echo } from "./echo.ts";
 import { type Calls, measure, type Side, type Times } from "./operations.ts";
 import { checkTwoWriters, fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
@@ -36,7 +45,17 @@ export interface FiguresBySize {
   readonly alone: readonly Line[];
   /** What a message takes in the database, of ours, our store alone and the floors, where the database tells. */
   readonly written: readonly (Written & { readonly name: string })[];
+  /** Ours, the floors and those by hand at the fewest messages, over networks; none where there is no network. */
+  readonly overNetworks: readonly NetworkFigures[];
   readonly shortfalls: readonly Shortfall[];
+}
+
+/** What a network of that delay makes of the calls. */
+export interface NetworkFigures {
+  readonly delayMs: number;
+  /** What a round trip of one byte takes then. */
+  readonly echoMs: number;
+  readonly lines: readonly Line[];
 }
 
 /** What everybody is asked, and how often. */
@@ -107,7 +126,9 @@ class BySize {
     const conversations = this.#conversations("one call", least);
     const alone = await this.#times({ ...conversations, ...usual, inARow: 1, window: tokens });
     const written = await this.#written();
-    return { lines, traffic, units, inTurns, unsynced, alone, written, shortfalls: this.#shortfalls.all };
+    const overNetworks = await this.#overNetworks(say);
+    const shortfalls = this.#shortfalls.all;
+    return { lines, traffic, units, inTurns, unsynced, alone, written, overNetworks, shortfalls };
   }
 
   /** What a machine is busy with besides meets both sizes alike, which it does not where one is measured after the other. */
@@ -155,8 +176,32 @@ class BySize {
     return found;
   }
 
+  async #overNetworks(say: (text: string) => void): Promise<NetworkFigures[]> {
+    if (this.#arena.traffic === undefined) return [];
+    const size = Math.min(...this.#sizes);
+    const found: NetworkFigures[] = [];
+    for (const delayMs of delaysMs) {
+      say(`${this.#arena.name}: ${size} messages, ${delayMs} ms of network`);
+      const echoMs = await echo(delayMs);
+      const calls = { count: callsOfTurn * (this.#quick ? 1 : delayMs < 10 ? 5 : 3), budgetMs: Infinity };
+      const { conversations } = this.#conversations(`network ${delayMs}`, size);
+      const lines = await inside(this.#arena, { delayMs }, (contenders) => {
+        const sides = sidesOf(contenders, this.#writers, conversations)
+          .filter(({ contender }) => contender.kind !== "peer")
+          .map((side) => ({ ...side, size }));
+        return this.#between(sides, size, calls);
+      });
+      found.push({ delayMs, echoMs, lines });
+    }
+    return found;
+  }
+
   /** Of these, in turns; conversations of other sizes than `filled` are there already. */
-  async #between(sides: readonly (Side & { readonly size: number })[], filled: number): Promise<Line[]> {
+  async #between(
+    sides: readonly (Side & { readonly size: number })[],
+    filled: number,
+    more: Partial<Calls> = {},
+  ): Promise<Line[]> {
     const [, window] = windows;
     for (const { contender, size, conversations } of sides) {
       if (size !== filled) continue;
@@ -164,7 +209,7 @@ class BySize {
     }
     await this.#arena.settle?.();
     const calls = this.#calls({ size: filled, count: this.#count, inARow: callsOfTurn, window });
-    const times = await measure(sides, calls);
+    const times = await measure(sides, { ...calls, ...more });
     return sides.map(({ contender, size }, index) => lineOf(contender, window, size, times[index] as Times));
   }
 

@@ -42,8 +42,15 @@ export interface Conversation {
   readUnchanged?(): Promise<unknown>;
 }
 
-/** How clients reach a database. */
-export type Way = "direct" | "counted" | "unsynced";
+/** How clients reach a database: a delay is what is added to each round trip. */
+export type Way = "direct" | "counted" | "unsynced" | { readonly delayMs: number };
+
+/** What is added to a round trip, in turn: the next rack, the next zone, the next country. */
+export const delaysMs: readonly number[] = [0.5, 1, 20];
+
+export function delayOf(way: Way): number {
+  return typeof way === "object" ? way.delayMs : 0;
+}
 
 /** Starts a database; the counter is o200k's. */
 export type StartArena = (counter: TokenCounter) => Promise<Arena>;
@@ -54,7 +61,8 @@ export interface Arena {
   /** The versions of what is measured beside ours, by package. */
   readonly versions: Readonly<Record<string, string>>;
   /**
-   * New clients of the same data each time: straight to the server, by way of what counts `traffic`, or `unsynced` (see there).
+   * New clients of the same data each time: straight to the server, by way of what counts `traffic`, `unsynced` (see there), or,
+   * where `traffic` is counted, by way of one that delays.
    */
   enter(way: Way): Promise<readonly Contender[]>;
   /** Whether clients may ask not to wait for the disk, so that what the rest takes is seen. */

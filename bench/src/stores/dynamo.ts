@@ -4,7 +4,7 @@ import { startDynamo } from "@turnkeep/servers";
 import { dynamoStore } from "@turnkeep/store-dynamo";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
-import type { Arena, Contender } from "./contender.ts";
+import { type Arena, type Contender, delayOf, delaysMs } from "./contender.ts";
 import { createTable, dynamoFloor } from "./dynamo-floor.ts";
 import { dynamoByHand, handTable } from "./dynamo-hand.ts";
 import { configOf, type SdkClient, UnitCounter } from "./dynamo-units.ts";
@@ -38,7 +38,7 @@ export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
   peer.install();
   const histories = await peer.load<Histories>("histories.mjs");
   const server = await startDynamo({ log: () => {} });
-  const counted = await startTrafficCounter(server.url);
+  const counted = await startTrafficCounter(server.url, delaysMs);
   const rows = await rowsShown(conversation(400), { tokens: 4_000 }, counter);
   const units = new UnitCounter(configOf(server.url));
   const setUp = new DynamoDBClient(configOf(server.url));
@@ -55,7 +55,7 @@ export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
     bounds: { largest: 10_000, budgetMs: 500 },
     versions: { "DynamoDB Local": server.version, ...peer.versions() },
     async enter(way) {
-      const config = configOf(way === "direct" ? server.url : counted.through(server.url));
+      const config = configOf(way === "direct" ? server.url : counted.through(server.url, delayOf(way)));
       const openClient = (): DynamoDBClient => {
         const client = new DynamoDBClient(config);
         units.watch(client);

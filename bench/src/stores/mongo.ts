@@ -4,7 +4,14 @@ import { mongoStore } from "@turnkeep/store-mongo";
 import { MongoClient } from "mongodb";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
-import type { Arena, Contender, Conversation, Window } from "./contender.ts";
+import {
+  type Arena,
+  type Contender,
+  type Conversation,
+  delayOf,
+  delaysMs,
+  type Window,
+} from "./contender.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { byHand } from "./mongo-hand.ts";
@@ -43,20 +50,17 @@ export async function startMongoArena(counter: TokenCounter): Promise<Arena> {
   const histories = await peer.load<Histories>("histories.mjs");
   const server = await startMongo({ replicaSet: 3, log: () => {} });
   const primary = await primaryOf(server.url);
-  const counted = await startTrafficCounter(primary);
-  const addresses = {
-    direct: `${server.url}&${durable}`,
-    counted: `${counted.through(primary)}?${quiet}&${durable}`,
-  };
+  const counted = await startTrafficCounter(primary, delaysMs);
+  const direct = `${server.url}&${durable}`;
   const rows = await rowsShown(conversation(400), { tokens: 4_000 }, counter);
-  const store = mongoStore({ url: addresses.direct, database: "turnkeep" });
+  const store = mongoStore({ url: direct, database: "turnkeep" });
   await store.migrate();
   await store.close();
-  const setUp = new MongoClient(addresses.direct);
+  const setUp = new MongoClient(direct);
   await setUp.db("floor").collection("messages").createIndex({ conversation: 1, seq: 1 });
   await setUp.db("langchain").collection("memory").createIndex({ sessionId: 1 });
   await setUp.close();
-  const storage = new histories.MongoDBStore(mastraOptions(addresses.direct));
+  const storage = new histories.MongoDBStore(mastraOptions(direct));
   await storage.init();
   await storage.close();
 
@@ -65,7 +69,8 @@ export async function startMongoArena(counter: TokenCounter): Promise<Arena> {
     bounds: { largest: 100_000, budgetMs: 1_000 },
     versions: { MongoDB: server.version, ...peer.versions() },
     async enter(way) {
-      const url = addresses[way === "counted" ? way : "direct"];
+      const by = (): string => counted.through(primary, delayOf(way));
+      const url = way === "direct" ? direct : `${by()}?${quiet}&${durable}`;
       return [
         ours(mongoStore({ url, database: "turnkeep" }), counter),
         floor(new MongoClient(url), rows),

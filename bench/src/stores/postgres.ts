@@ -4,7 +4,15 @@ import { postgresStore } from "@turnkeep/store-postgres";
 import pg from "pg";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
-import type { Arena, Contender, Conversation, Window } from "./contender.ts";
+import {
+  type Arena,
+  type Contender,
+  type Conversation,
+  delayOf,
+  delaysMs,
+  type Way,
+  type Window,
+} from "./contender.ts";
 import type { Written } from "./count-written.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
@@ -23,7 +31,7 @@ export async function startPostgresArena(counter: TokenCounter): Promise<Arena> 
   peer.install();
   const histories = await peer.load<Histories>("histories.mjs");
   const server = await startPostgres({ log: () => {} });
-  const counted = await startTrafficCounter(server.url);
+  const counted = await startTrafficCounter(server.url, delaysMs);
   const own = openPool(server.url);
   for (const prefix of [undefined, handPrefix]) {
     const store = postgresStore({ url: server.url, prefix });
@@ -35,18 +43,18 @@ export async function startPostgresArena(counter: TokenCounter): Promise<Arena> 
   );
   const rows = await rowsShown(conversation(400), { tokens: 4_000 }, counter);
   const nextSeqs = new Map<string, number>();
-  const addresses = {
-    direct: server.url,
-    counted: counted.through(server.url),
-    unsynced: withOption(server.url, "synchronous_commit=off"),
-  };
+  function addressOf(way: Way): string {
+    if (way === "direct") return server.url;
+    if (way === "unsynced") return withOption(server.url, "synchronous_commit=off");
+    return counted.through(server.url, delayOf(way));
+  }
 
   return {
     name: "Postgres",
     unsynced: true,
     versions: { Postgres: server.version, ...peer.versions() },
     async enter(way) {
-      const url = addresses[way];
+      const url = addressOf(way);
       const pool = openPool(url);
       return [
         ours(postgresStore({ url }), counter),

@@ -4,7 +4,14 @@ import { redisStore } from "@turnkeep/store-redis";
 import { Redis } from "ioredis";
 import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
-import type { Arena, Contender, Conversation, Window } from "./contender.ts";
+import {
+  type Arena,
+  type Contender,
+  type Conversation,
+  delayOf,
+  delaysMs,
+  type Window,
+} from "./contender.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraStore, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
@@ -34,14 +41,14 @@ export async function startRedisArena(counter: TokenCounter): Promise<Arena> {
   peer.install();
   const histories = await peer.load<Histories>("histories.mjs");
   const server = await startRedis({ appendfsync: "always", log: () => {} });
-  const counted = await startTrafficCounter(server.url);
+  const counted = await startTrafficCounter(server.url, delaysMs);
   const rows = await rowsShown(conversation(400), { tokens: 4_000 }, counter);
 
   return {
     name: "Redis",
     versions: { Redis: server.version, ...peer.versions() },
     async enter(way) {
-      const url = way === "direct" ? server.url : counted.through(server.url);
+      const url = way === "direct" ? server.url : counted.through(server.url, delayOf(way));
       const client = histories.createClient({ url });
       await client.connect();
       return [

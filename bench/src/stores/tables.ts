@@ -1,6 +1,6 @@
 import type { Cell, Table } from "../report/table.ts";
 import type { Line } from "./by-size.ts";
-import { showWindow, type Window, windows } from "./contender.ts";
+import { delaysMs, showWindow, type Window, windows } from "./contender.ts";
 import { counted } from "./count-traffic.ts";
 import { billed } from "./count-units.ts";
 import type { Measured } from "./measured.ts";
@@ -43,6 +43,23 @@ export function together(all: readonly Measured[]): Table {
     columns: ["database", "what", "a second", "p50, ms", "p99, ms", "CPU of the process, ms"],
     rows: all.flatMap(({ name: database, throughput }) =>
       throughput.map(({ name, perSecond, p50, p99, cpu }) => [database, name, perSecond, p50, p99, cpu]),
+    ),
+  };
+}
+
+/** What a network costs ours, the floors and those by hand, in all databases. */
+export function overNetworks(all: readonly Measured[]): Table {
+  const asked = ["append", "unchanged", "read"] as const;
+  return {
+    title: `With ${delaysMs.join(", ")} ms of network, short conversations, ${showWindow(tokens)}: medians, ms`,
+    columns: ["database", "network, as an echo takes it", "what", ...asked],
+    rows: all.flatMap(({ name, overNetworks: networks }) =>
+      networks.flatMap(({ echoMs, lines }) =>
+        lines.map(({ what, median }): Cell[] => [
+          ...[name, echoMs, what.name],
+          ...asked.map((operation) => median[operation]),
+        ]),
+      ),
     ),
   };
 }
