@@ -5,12 +5,12 @@ import type { Measured } from "./measured.ts";
 import { type Operation, operations } from "./operations.ts";
 
 /** What a target was before it was worked on, and whose decision it belongs to. */
-function was(then: string, decides: NonNullable<Target["decides"]>): Pick<Target, "then" | "decides"> {
-  return { then, decides };
+function was(before: string, decides: NonNullable<Target["decides"]>): Pick<Target, "before" | "decides"> {
+  return { before, decides };
 }
 
 /** What an append took beside one bare insert, before there was a conditional one to compare it with. */
-const appendThen: Readonly<Record<string, string>> = {
+const appendBefore: Readonly<Record<string, string>> = {
   MongoDB: "1.39 of a bare one",
   "DynamoDB Local": "1.53 of a bare one",
 };
@@ -78,7 +78,7 @@ export function targetsFor(measured: Measured): Target[] {
             what: `${name}: append, × one conditional write by hand`,
             measured: against("hand", ofTokens, (line) => line.median.append),
             atMost: 1.35,
-            ...was(appendThen[name] ?? "not compared", "turn"),
+            ...was(appendBefore[name] ?? "not compared", "turn"),
           },
         ]),
     ...roundTrips(measured),
