@@ -28,15 +28,20 @@ const apostrophe = 0x27;
 
 /** `o200k_base`: letters with a capital first, a blank or sign before them, `'s` and the like behind them. */
 export const cutO200k: Cut = (text, start) => {
+  const plain = plainWordEnd(text, start);
+  if (plain !== undefined) return plain;
   const class_ = classAt(text, start);
   // Anything but a letter, a number and a line break may stand before letters.
-  const behindLead = (class_ & (other | mark | blank)) === 0 ? undefined : start + widthAt(text, start);
-  const end =
-    (behindLead === undefined ? undefined : lowerWordEnd(text, behindLead)) ??
-    lowerWordEnd(text, start) ??
-    (behindLead === undefined ? undefined : upperWordEnd(text, behindLead)) ??
-    upperWordEnd(text, start);
-  if (end !== undefined) return contractionEnd(text, end) ?? end;
+  const behindLead = (class_ & (other | mark | blank)) === 0 ? start : start + widthAt(text, start);
+  const following = behindLead < text.length ? classAt(text, behindLead) : 0;
+  if (((class_ | following) & (letter | mark)) !== 0) {
+    const end =
+      lowerWordEnd(text, behindLead) ??
+      lowerWordEnd(text, start) ??
+      upperWordEnd(text, behindLead) ??
+      upperWordEnd(text, start);
+    if (end !== undefined) return contractionEnd(text, end) ?? end;
+  }
   return (
     digitsEnd(text, start, class_) ??
     signsEnd(text, start, (end) => {
@@ -100,6 +105,19 @@ function lowerWordEnd(text: string, start: number): number | undefined {
 function upperWordEnd(text: string, start: number): number | undefined {
   const end = runEnd(text, start, upper | caseless | mark);
   return end > start ? end : undefined;
+}
+
+/**
+ * Where a word ends as most are: perhaps a space and capitals, then small letters, all of ASCII, and behind them neither an
+ * apostrophe nor anything beyond ASCII.
+ */
+function plainWordEnd(text: string, start: number): number | undefined {
+  let at = text.charCodeAt(start) === 0x20 ? start + 1 : start;
+  let unit = text.charCodeAt(at);
+  while (unit >= 0x41 && unit <= 0x5a) unit = text.charCodeAt(++at);
+  const small = at;
+  while (unit >= 0x61 && unit <= 0x7a) unit = text.charCodeAt(++at);
+  return at > small && !(unit >= 0x80 || unit === apostrophe) ? at : undefined;
 }
 
 /** Up to three numbers. */
