@@ -93,6 +93,7 @@ async function serveMany(
   await memories.close();
   const heapAt = (mark: number): number => (rows.find(([served]) => served === mark)?.[1] as number) ?? 0;
   const last = marks.at(-1) ?? 0;
+  const perLoaded = Number(rows.at(-1)?.[2]);
   return {
     table: {
       title: `Memories served by one process, ${turns} at a time, ${maxLoaded.toLocaleString("en-US")} kept loaded`,
@@ -100,6 +101,13 @@ async function serveMany(
       rows,
     },
     targets: [
+      {
+        what: "heap a loaded memory, KB",
+        measured: perLoaded,
+        atMost: 60,
+        before: "59–83",
+        decides: "capacity",
+      },
       {
         what: `heap after ${last.toLocaleString("en-US")} memories, times that after ${maxLoaded.toLocaleString("en-US")}`,
         measured: heapAt(last) / heapAt(maxLoaded),
