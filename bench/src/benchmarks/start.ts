@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Benchmark } from "../benchmark.ts";
+import { inFreshProcesses } from "../fresh-process.ts";
 import { benchFolder } from "../peers.ts";
 import type { Cell } from "../report/table.ts";
 import { bundleOf } from "../start/bundle.ts";
-import { coldImports } from "../start/cold-import.ts";
 import { footprintOf } from "../start/footprint.ts";
 import { ourProjects, publishedPackages, startPeers } from "../start/projects.ts";
+import { bundleOfUse } from "../start/uses.ts";
 
 /** What a package costs before it has done anything: to install, to import, to bundle. */
 export const start: Benchmark = {
@@ -21,7 +22,12 @@ export const start: Benchmark = {
       return subject;
     });
     const subjects = [...ours, ...peers];
-    const imports = coldImports(subjects, quick ? 1 : 15, say);
+    const programs = subjects.map(({ name, folder, imports }) => ({
+      name,
+      folder,
+      code: imports.map((specifier) => `await import(${JSON.stringify(specifier)});`).join("\n"),
+    }));
+    const imports = inFreshProcesses(programs, quick ? 1 : 15, say);
     const footprints = new Map(subjects.map(({ name, folder }) => [name, footprintOf(folder)]));
     const bundles: Cell[][] = [];
     for (const { name, entries, peers: external } of published) {
@@ -42,7 +48,8 @@ export const start: Benchmark = {
       peerBundles.push([name, atOnce, later]);
     }
     const sizeOf = (name: string | undefined): number => footprints.get(name ?? "")?.megabytes ?? Number.NaN;
-    const core = bundles.find(([entry]) => entry === "@turnkeep/core")?.[1];
+    const allOfCore = await bundleOfUse("all of @turnkeep/core");
+    const withStore = await bundleOfUse("createChatMemory and a store");
     return {
       tables: [
         {
@@ -66,7 +73,27 @@ export const start: Benchmark = {
         },
       ],
       targets: [
-        { what: "all of @turnkeep/core in a bundle, KB", measured: Number(core), atMost: 42 },
+        {
+          what: "import of @turnkeep/core, ms",
+          measured: imports.get(ours[0]?.name ?? "")?.ms ?? Number.NaN,
+          atMost: 6,
+          before: "8.9–10.3",
+          decides: "start",
+        },
+        {
+          what: "all of @turnkeep/core in a bundle, KB",
+          measured: allOfCore.atOnce,
+          atMost: 42,
+          before: "41.5",
+          decides: "size",
+        },
+        {
+          what: "createChatMemory and a store in a bundle, KB",
+          measured: withStore.atOnce,
+          atMost: 46,
+          before: "45",
+          decides: "size",
+        },
         {
           what: "core, store-postgres and pg installed, as a share of Mastra",
           measured: sizeOf(ours[1]?.name) / sizeOf(peers[0]?.name),

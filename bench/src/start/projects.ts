@@ -31,12 +31,14 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
+/** Builds all packages: what a process of its own imports of them is their builds. */
+export function buildPackages(): void {
+  run(["run", "build"], top);
+}
+
 /** Builds all packages and says what each publishes. */
 export function publishedPackages(): Published[] {
-  execFileSync(process.execPath, [pnpm(), "run", "build"], {
-    cwd: top,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  buildPackages();
   return readdirSync(join(top, "packages")).flatMap((directory): Published[] => {
     const folder = join(top, "packages", directory);
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;

@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { benchFolder } from "../peers.ts";
+import { type Bundle, bundleOf } from "./bundle.ts";
+
+/** What an application imports of ours, by what it does with it. */
+const uses = {
+  "all of @turnkeep/core": 'export * from "@turnkeep/core";',
+  createChatMemory: 'export { createChatMemory } from "@turnkeep/core";',
+  "createChatMemory and a store":
+    'export { createChatMemory } from "@turnkeep/core"; export { postgresStore } from "@turnkeep/store-postgres";',
+  viewOf: 'export { viewOf } from "@turnkeep/core";',
+  "a message helper": 'export { user } from "@turnkeep/core";',
+} as const satisfies Record<string, string>;
+
+/** What of the built packages such an application has in its bundle, drivers apart. */
+export async function bundleOfUse(use: keyof typeof uses): Promise<Bundle> {
+  const folder = join(benchFolder, ".cache", "sizes");
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${use.replaceAll(/\W+/g, "-")}.mjs`);
+  writeFileSync(file, uses[use]);
+  return bundleOf([file], { folder, external: ["pg", "@electric-sql/pglite"] });
+}
