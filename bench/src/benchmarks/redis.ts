@@ -43,21 +43,21 @@ export const redis: Benchmark = {
         tables: [timesTable, bytesTable],
         targets: [
           {
-            what: "append, × a script by hand with the same promises",
+            what: "Redis server: append, × a script by hand with the same promises",
             measured: us("append") / us("append: a script by hand"),
             atMost: 1.3,
             before: "2.2",
             decides: "capacity",
           },
           {
-            what: "read, × HMGET and LRANGE in MULTI",
+            what: "Redis server: read, × HMGET and LRANGE in MULTI",
             measured: us("read") / us("read: HMGET and LRANGE in MULTI"),
             atMost: 2,
             before: "9–12",
             decides: "capacity",
           },
           {
-            what: "bytes a message, × a list of the same",
+            what: "Redis server: bytes a message, × a list of the same",
             measured: perMessage / inAList,
             atMost: 1.7,
             before: "2.0",
