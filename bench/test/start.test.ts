@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,6 +48,21 @@ test("the sizes in the results are those of the code, to a tenth", async () => {
     const { atOnce } = await bundleOf([entry], { folder: cache, external: [] });
     expect(Math.abs(atOnce / Number(said) - 1), `${entry}: ${atOnce} KB`).toBeLessThan(0.1);
   }
+});
+
+test("an import of core reads two files, each kept with one byte a character", () => {
+  const dist = join(benchFolder, "../packages/core/dist");
+  const read = new Map<string, string>();
+  const wanted = ["index.js"];
+  for (const file of wanted) {
+    const code = readFileSync(join(dist, file), "utf8");
+    read.set(file, code);
+    for (const [, imported = ""] of code.matchAll(/^(?:import|export) .* from "\.\/(.*)";$/gm)) {
+      if (!wanted.includes(imported)) wanted.push(imported);
+    }
+  }
+  expect(read.size).toBe(2);
+  for (const [file, code] of read) expect(code.match(/[^\0-\x7f]/g) ?? [], file).toEqual([]);
 });
 
 // Ceilings against growth by accident: whoever needs more room raises them in the change that takes it.

@@ -13,13 +13,8 @@ const config: UserConfig = {
   ...built,
   outputOptions: {
     ...built.outputOptions,
-    // Each file costs time when it is imported: what entries share is two files, of which a format needs one.
-    codeSplitting: {
-      groups: [
-        { name: "format", minShareCount: 3, test: /src\/format\/.*(?<!\.d)\.ts$/, priority: 1 },
-        { name: "shared", minShareCount: 2, test: /(?<!\.d)\.ts$/ },
-      ],
-    },
+    // Each file costs time when it is imported: all that entries share is one.
+    codeSplitting: { groups: [{ name: "shared", minShareCount: 2, test: /(?<!\.d)\.ts$/ }] },
   },
 };
 export default config;
