@@ -69,7 +69,7 @@ test("an import of core reads two files, each kept with one byte a character", (
 test.each([
   { use: "all of @turnkeep/core", most: 66 },
   { use: "createChatMemory", most: 56 },
-  { use: "viewOf", most: 45 },
+  { use: "viewOf", most: 33 },
   { use: "a message helper", most: 5 },
   { use: "createChatMemory and a store", most: 70 },
 ] as const)("$use is $most KB in a bundle at most", async ({ use, most }) => {

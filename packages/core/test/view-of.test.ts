@@ -99,6 +99,24 @@ describe("viewOf", () => {
     });
   });
 
+  test("asks a limit once, and waits for it no longer than the caller does", async () => {
+    let asked = 0;
+    const maxMessages = (): number => {
+      asked += 1;
+      return 1;
+    };
+    expect(await viewOf([user("one"), user("two")], { window: { maxMessages } })).toEqual([user("two")]);
+    expect(asked).toBe(1);
+    const never = (): Promise<number> => new Promise(() => {});
+    const caller = new AbortController();
+    const waiting = outcome(viewOf([user("one")], { window: { maxMessages: never }, signal: caller.signal }));
+    caller.abort();
+    expect(await waiting).toBe("ABORTED");
+    expect(await outcome(viewOf([user("one")], { window: { maxMessages: never }, timeoutMs: 1 }))).toBe(
+      "STORE_UNAVAILABLE",
+    );
+  });
+
   test("refuses what it cannot serve", async () => {
     const summarize = (): undefined => undefined;
     await expect(viewOf([user("a")], { window: { maxMessages: 1, summarize } })).rejects.toThrow(

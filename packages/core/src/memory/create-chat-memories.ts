@@ -22,6 +22,7 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/limits.ts";
 import { AllMemories } from "./all-memories.ts";
 import { takeSignal } from "./call-options.ts";
+import { codedStore } from "./coded-store.ts";
 import { persist } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
@@ -123,7 +124,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#options = options;
     // An `owner` function is called for the application's own ids only.
     const owner = typeof options.owner === "function" ? undefined : options.owner;
-    this.#settings = settingsOf(options, { id: "any", store: options.store, owner });
+    this.#settings = settingsOf(options, {
+      id: "any",
+      store: codedStore(options.store, options),
+      owner,
+    });
     this.#all = new AllMemories(this.#settings);
   }
 

@@ -3,7 +3,7 @@ import type { ChatMemoriesOptions } from "../chat-memories.ts";
 import type { ChatMemoryOptions, MemoryPolicy, ViewOfOptions } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
-import type { MemorySettings } from "../memory-settings.ts";
+import type { CodedStore, MemorySettings } from "../memory-settings.ts";
 import type { ViewOptions } from "../memory-view.ts";
 import type { MessageFormat, SystemMessages } from "../message-format.ts";
 import {
@@ -29,6 +29,7 @@ import { addedByRepair, openCallsFor } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
 import type { EvictionUnit } from "../window/units/unit.ts";
 import { codedStore } from "./coded-store.ts";
+import { noStore } from "./no-store.ts";
 
 /** How the messages of a memory are read; the default format where none is given. */
 export type FormatOption<M> = DefaultFormat | OwnFormat<M>;
@@ -136,7 +137,12 @@ export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
-  return settingsOf(given, { id, store, owner, isOwn: options.store === undefined });
+  return settingsOf(given, {
+    id,
+    store: codedStore(store, given),
+    owner,
+    isOwn: options.store === undefined,
+  });
 }
 
 /** What the options of a view of a list come to. */
@@ -156,7 +162,7 @@ export function viewSettings<M>(options: ViewOfOptions<M> & FormatOption<M>): Vi
       "viewOf has nowhere to keep a summary: leave window.summarize out, or keep the messages in a memory.",
     );
   }
-  const place = { id: "view", store: singleSlotStore(), owner: undefined };
+  const place = { id: "view", store: noStore, owner: undefined };
   const settings = settingsOf({ ...given, history: true, retry: false }, place);
   return { settings, model, toolsKey, openCalls, signal };
 }
@@ -169,7 +175,7 @@ export function memoriesSettings<M>(options: ChatMemoriesOptions<M> & FormatOpti
 /** Where a memory is kept. */
 interface MemoryPlaceSettings {
   readonly id: string;
-  readonly store: ChatMemoryStore;
+  readonly store: CodedStore;
   readonly owner: string | undefined;
   readonly isOwn?: boolean;
 }
@@ -177,10 +183,10 @@ interface MemoryPlaceSettings {
 /** What the options of one memory come to. Errors: `INVALID_OPTION` for those that do not go together. */
 export function settingsOf<M>(
   shared: MemoryPolicy<M> & FormatOption<M> & Defaulted<M>,
-  { id, store: given, owner, isOwn = false }: MemoryPlaceSettings,
+  { id, store, owner, isOwn = false }: MemoryPlaceSettings,
 ): MemorySettings<M> {
   const { profile, processors, history, timeoutMs, retry, ttlMs, onEvent } = shared;
-  checkTtl(ttlMs, given);
+  checkTtl(ttlMs, store);
   if (profile !== undefined && shared.repair === false) {
     throw invalidOption(
       "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
@@ -194,7 +200,7 @@ export function settingsOf<M>(
   const alwaysFront = systemFirst && !keepsSystems;
   return {
     memoryId: id,
-    store: codedStore(given, { retry, onEvent }),
+    store,
     isOwn,
     owner,
     reader,
@@ -206,7 +212,7 @@ export function settingsOf<M>(
     profile,
     processors: [...processors],
     addedByRepair: addedByRepair(reader, openCallsFor(profile)),
-    keepsHistory: history && given.capabilities.history,
+    keepsHistory: history && store.capabilities.history,
     timeoutMs,
     retry,
     ttlMs,
@@ -215,7 +221,7 @@ export function settingsOf<M>(
 }
 
 /** Errors: `INVALID_OPTION` for a time to live where nothing expires. */
-function checkTtl(ttlMs: number | null | undefined, { capabilities }: ChatMemoryStore): void {
+function checkTtl(ttlMs: number | null | undefined, { capabilities }: CodedStore): void {
   if (ttlMs === undefined || capabilities.ttl) return;
   throw invalidOption(
     "ttlMs needs a store whose memories expire, and this one declares ttl: false. Choose another store, or leave ttlMs out",

@@ -3,12 +3,18 @@ import { invalidOption } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { Entry } from "../memory-entry.ts";
 import type { AnyMessage } from "../message-format.ts";
+import { openCallsFor } from "../view/repair.ts";
+import { buildView } from "../view/view.ts";
+import { resolveLimits } from "../window/limits.ts";
 import { addAll, withoutRepeated } from "./add.ts";
+import { withDeadline } from "./deadline.ts";
 import { Draft } from "./draft.ts";
+import { loadedFrom } from "./loaded.ts";
 import { type DefaultFormat, type FormatOption, type OwnFormat, viewSettings } from "./options.ts";
 import { prepareAll } from "./prepare.ts";
-import { Session } from "./session.ts";
-import { Views } from "./views.ts";
+import { tellRepaired, warnOfOrder } from "./tell-view.ts";
+
+const nothingYet = { version: null, nextSeq: 1, messages: [] };
 
 /**
  * The view of a list that somebody else keeps, such as a framework's own session: what `messages()` returns of a memory
@@ -39,19 +45,26 @@ export async function viewOf<M>(
   messages: readonly (M | Entry<M>)[],
   options: ViewOfOptions<M> & FormatOption<M> = {},
 ): Promise<M[]> {
-  const { settings, signal, ...asked } = viewSettings(options);
+  const { settings, signal, model, toolsKey, ...given } = viewSettings(options);
+  const { memoryId, window, profile, timeoutMs } = settings;
+  const { openCalls = openCallsFor(profile) } = given;
   if (!Array.isArray(messages)) throw invalidOption("viewOf needs an array of messages.");
-  const session = new Session(settings);
-  const views = new Views(settings, session);
-  const request = views.ask({ ...asked, signal });
   const prepared = prepareAll(messages as readonly (M | Entry<M>)[], settings.reader);
-  return session.run(signal, async (call) => {
-    const limits = await views.limits(call);
-    const reading = { loaded: await session.load(call), settings, call };
+  warnOfOrder(settings);
+  return withDeadline({ timeoutMs, signal }, async (call) => {
+    const resolved = resolveLimits(window, memoryId, undefined, profile);
+    if (resolved instanceof Promise) call.mayWait();
+    const limits = await resolved;
+    const reading = { loaded: loadedFrom(nothingYet, settings), settings, call };
     const draft = new Draft(reading.loaded, settings);
     for (const message of await withoutRepeated(prepared, reading)) {
       addAll({ ...reading, draft, limits }, [message], { forView: true });
     }
-    return views.show({ ...reading, loaded: draft.loaded("view") }, request);
+    const { live, epoch } = draft;
+    const request = { live, epoch, settings, limits, profile, model, toolsKey, openCalls, call };
+    const view = await buildView(request);
+    call.throwIfEnded();
+    tellRepaired(settings, view);
+    return view.messages;
   });
 }

@@ -1,5 +1,5 @@
 import { abortSignal } from "../abort.ts";
-import { isTurnkeepError, quoted } from "../errors.ts";
+import { isTurnkeepError } from "../errors.ts";
 import type { CalibrateOptions } from "../memory-call-options.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
@@ -32,6 +32,7 @@ import { readPinned, withPinned } from "./pinned.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
 import { underStoredIds } from "./shown-calls.ts";
+import { tellRepaired, warnOfOrder } from "./tell-view.ts";
 
 /** A view with what it was made of. */
 interface Built<M> {
@@ -98,18 +99,7 @@ export class Views<M> {
     this.#settings = settings;
     this.#session = session;
     this.#plain = this.#asked(takeOptions<ViewOptions<M>, typeof viewFields>("", viewFields, undefined));
-    this.#warnOfOrder();
-  }
-
-  /** A processor behind one that keeps the view within a limit could break that limit. */
-  #warnOfOrder(): void {
-    const { processors } = this.#settings;
-    const misplaced = processors.slice(0, -1).find((processor) => processor.limitsView === true);
-    if (misplaced === undefined) return;
-    const message =
-      `The processor ${quoted(misplaced.name)} keeps the view within a limit, and others follow it. ` +
-      "Put it last, so that what they add counts.";
-    this.#session.emit({ type: "warning", code: "processor-order", message });
+    warnOfOrder(settings);
   }
 
   /**
@@ -185,10 +175,8 @@ export class Views<M> {
     const newest = loaded.live.items.at(-1);
     const hadExtra = built.hadExtra || draft !== undefined;
     this.#basis = { epoch, nextSeq, newest, hadExtra, toolsKey, answers: [] };
-    const { messages, interruptedCalls, leftOut, stages } = view;
-    const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
-    if (interruptedCalls.length + leftOut.length + rules.length > 0)
-      this.#session.emit({ type: "repaired", interruptedCalls, leftOut, rules });
+    const { messages } = view;
+    tellRepaired(this.#settings, view);
     // Copies, because the caller may change the array, and the next change may change the items.
     if (this.#settings.reader.counter !== undefined) {
       this.#shown = { messages: [...messages], items: [...live.items] };
