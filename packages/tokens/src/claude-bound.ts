@@ -139,7 +139,7 @@ const twoTokens =
 
 /** Ideographs, syllables of Korean and all beyond the first plane stand alone, without borders. */
 const alone =
-  "\\u3005\\u3006\\u3031-\\u3035\\u303b\\u303c\\u3400-\\u9fff\\uac00-\\ud7a3\\uf900-\\ufaff\\u{10000}-\\u{10ffff}";
+  "\\u3005\\u3006\\u3031-\\u3035\\u303b\\u303c\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7a3\\uf900-\\ufa6d\\ufa70-\\ufad9\\u{10000}-\\u{10ffff}";
 const standsAlone: RegExp = new RegExp(`^[${alone}]`, "u");
 const words: RegExp = new RegExp(`[^${alone}\\P{Alphabetic}]+|([─═█])\\1{3}|[^]`, "gu");
 
