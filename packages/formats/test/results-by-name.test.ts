@@ -311,6 +311,20 @@ function cases<M>({ format, user, asks, results, toOpenai }: Words<M>): void {
     expect(await lookupsFor("without")).toBe(await lookupsFor("with", "1"));
   });
 
+  it("under an id that no call has finds an earlier call, once the newer answer was removed", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory<M>({ id: "m", store, format });
+    await memory.add(
+      ...[asks(["weather"]), user("a"), entry(asks(["weather"]), { id: "newer" })],
+      ...results(["weather", "rain"]),
+      ...results(["weather", "sun", "1"]),
+    );
+    await memory.remove("newer");
+    const shown = await memory.messages();
+    expect(JSON.stringify(shown)).toContain("sun");
+    expect(shown).toEqual(await createChatMemory<M>({ id: "m", store, format }).messages());
+  });
+
   it("whatever is done, the memory that did it shows what one shows that reads anew", async () => {
     const which = fc.nat(12);
     const message = fc.constantFrom<M>(

@@ -102,7 +102,8 @@ export class StepList<M> {
     this.tokens += item.tokens;
     const own = idsOf(item.calls);
     const askers = this.#links.askersOf(item, own);
-    if (isLoose(item, askers)) this.loose.set(item, askers);
+    const sought = this.#sought(askers);
+    if (isLoose(item, sought)) this.loose.set(item, sought);
     this.inParts ||= item.part;
     if (last && !isDirectlyBehind(item, this.items.at(-2))) this.#waiting = undefined;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
@@ -123,6 +124,13 @@ export class StepList<M> {
     if (newest === undefined || item.role === "assistant" || item.calls.length > 0) return item;
     if (item.results.every(({ id }) => isOpen(newest, id))) return item;
     return this.#named.answering(item, newest, (id) => this.hasCall(id));
+  }
+
+  /** With the newest answer, in which the call of an orphan was looked for by its tool: without it, one before may wait for that. */
+  #sought(askers: readonly (Step<M> | undefined)[]): readonly (Step<M> | undefined)[] {
+    const newest = this.#newestAnswer();
+    const mayAnother = this.unsettled.size > (newest !== undefined && this.unsettled.has(newest) ? 1 : 0);
+    return mayAnother && askers.includes(undefined) ? [...askers, newest] : askers;
   }
 
   #newStep(index: number, last: boolean): Step<M> {
