@@ -22,7 +22,15 @@ import { upkeep } from "./benchmarks/upkeep.ts";
 import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
-import { documents, joined, pageOf, readResults, withResults, writeResult } from "./report/results.ts";
+import {
+  documents,
+  isOfOlderNode,
+  joined,
+  pageOf,
+  readResults,
+  withResults,
+  writeResult,
+} from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 import { targetsOf } from "./report/targets.ts";
 
@@ -106,9 +114,10 @@ for (const { name, run } of picked) {
   const date = new Date().toISOString().slice(0, 10);
   const result = { benchmark: name, date, machine: thisMachine(), ...findings };
   if (findings.targets !== undefined) console.log(targetsOf(result));
-  // A part of the figures, or those of other data, must not take the place of all of them.
-  if (values.quick || only.length > 0 || values.conversations !== undefined) continue;
   const before = readResults(results).find(({ benchmark }) => benchmark === name);
+  // A part of the figures, or those of other data, must not take the place of all of them.
+  const isPart = only.length > 0 && (before === undefined || !isOfOlderNode(result, before));
+  if (values.quick || isPart || values.conversations !== undefined) continue;
   await writeResult(results, joined(before, result));
 }
 const newest = readResults(results);

@@ -69,7 +69,9 @@ test("what an older Node measured stands beside the newest", () => {
   expect(both).toEqual({ ...newer, older: { date: older.date, node: "v20.19.0", targets: older.targets } });
   expect(joined(older, newer)).toEqual(both);
   expect(joined(both, on("v24.2.0", 1.1)).older).toEqual(both.older);
-  expect(joined(both, on("v20.20.0", 1.5)).older?.targets[0]?.measured).toBe(1.5);
+  expect(joined(both, on("v20.20.0", 1.5)).older?.targets.map(({ measured }) => measured)).toEqual([1.5]);
+  const part = { ...on("v20.20.0", 1), targets: [{ what: "another ratio", measured: 1 }] };
+  expect(joined(both, part).older?.targets.map(({ measured }) => measured)).toEqual([1.4, 1]);
   expect(sectionOf(both)).toMatch(
     /\| Node 24 \| Node 20 \| target .*\n.*\n\| ratio +\| +1\.2 \| +1\.4 \| ≤ 1\.3 +\| missed on one \|/,
   );

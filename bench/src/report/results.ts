@@ -16,13 +16,23 @@ export interface Result extends Findings {
   readonly older?: { readonly date: string; readonly node: string; readonly targets: readonly Target[] };
 }
 
-/** What is kept of a benchmark that was run before: all of the newest Node, and the targets of an older one. */
+/**
+ * What is kept of a benchmark that was run before: all of the newest Node, and the targets of an older one, of which a run may
+ * have measured some.
+ */
 export function joined(before: Result | undefined, now: Result): Result {
   if (before === undefined) return now;
-  const [was, is] = [before, now].map(({ machine }) => majorOf(machine.node)) as [number, number];
-  if (is < was) return { ...before, older: olderOf(now) };
-  const older = is > was ? olderOf(before) : before.older;
+  if (isOfOlderNode(now, before)) {
+    const measured = new Set(now.targets?.map(({ what }) => what));
+    const others = (before.older?.targets ?? []).filter(({ what }) => !measured.has(what));
+    return { ...before, older: { ...olderOf(now), targets: [...others, ...(now.targets ?? [])] } };
+  }
+  const older = isOfOlderNode(before, now) ? olderOf(before) : before.older;
   return older === undefined ? now : { ...now, older };
+}
+
+export function isOfOlderNode(one: Result, other: Result): boolean {
+  return majorOf(one.machine.node) < majorOf(other.machine.node);
 }
 
 function olderOf({ date, machine, targets = [] }: Result): NonNullable<Result["older"]> {
