@@ -1,3 +1,4 @@
+import { unitAt } from "./classes.ts";
 import type { Cut } from "./split.ts";
 import { base, type Vocabulary } from "./vocabulary.ts";
 
@@ -48,7 +49,7 @@ export function bytePairEncoding(vocabulary: Vocabulary, cut: Cut): BytePairEnco
     const into = bytes;
     let length = 0;
     for (let at = start; at < end; at++) {
-      const unit = text.charCodeAt(at);
+      const unit = unitAt(text, at);
       if (unit < 0x80) {
         into[length++] = unit;
         continue;

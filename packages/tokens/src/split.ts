@@ -10,6 +10,7 @@ import {
   other,
   runEnd,
   space,
+  unitAt,
   upper,
   widthAt,
 } from "./classes.ts";
@@ -46,7 +47,7 @@ export const cutO200k: Cut = (text, start) => {
     digitsEnd(text, start, class_) ??
     signsEnd(text, start, (end) => {
       let at = end;
-      while (at < text.length && (text.charCodeAt(at) === slash || isNewline(text, at))) at += 1;
+      while (at < text.length && (unitAt(text, at) === slash || isNewline(text, at))) at += 1;
       return at;
     }) ??
     linesEnd(text, start, runEnd(text, start, space)) ??
@@ -71,13 +72,10 @@ export const cutCl100k: Cut = (text, start) => {
 
 /** `r50k_base` and `p50k_base`: a run of one kind, with a space before it; only small letters behind an apostrophe. */
 export const cutR50k: Cut = (text, start) => {
-  if (
-    text.charCodeAt(start) === apostrophe &&
-    /^(?:[sdmt]|ll|ve|re)/.test(text.slice(start + 1, start + 3))
-  ) {
+  if (unitAt(text, start) === apostrophe && /^(?:[sdmt]|ll|ve|re)/.test(text.slice(start + 1, start + 3))) {
     return contractionEnd(text, start) as number;
   }
-  const first = text.charCodeAt(start) === 0x20 ? start + 1 : start;
+  const first = unitAt(text, start) === 0x20 ? start + 1 : start;
   for (const kind of [letter, number, other | mark]) {
     const end = runEnd(text, first, kind);
     if (end > first) return end;
@@ -112,11 +110,11 @@ function upperWordEnd(text: string, start: number): number | undefined {
  * apostrophe nor anything beyond ASCII.
  */
 function plainWordEnd(text: string, start: number): number | undefined {
-  let at = text.charCodeAt(start) === 0x20 ? start + 1 : start;
-  let unit = text.charCodeAt(at);
-  while (unit >= 0x41 && unit <= 0x5a) unit = text.charCodeAt(++at);
+  let at = unitAt(text, start) === 0x20 ? start + 1 : start;
+  let unit = unitAt(text, at);
+  while (unit >= 0x41 && unit <= 0x5a) unit = unitAt(text, ++at);
   const small = at;
-  while (unit >= 0x61 && unit <= 0x7a) unit = text.charCodeAt(++at);
+  while (unit >= 0x61 && unit <= 0x7a) unit = unitAt(text, ++at);
   return at > small && !(unit >= 0x80 || unit === apostrophe) ? at : undefined;
 }
 
@@ -131,7 +129,7 @@ function digitsEnd(text: string, start: number, class_: number): number | undefi
 
 /** Signs with a space before them, and what `tail` says of what follows. */
 function signsEnd(text: string, start: number, tail: (end: number) => number): number | undefined {
-  const first = text.charCodeAt(start) === 0x20 ? start + 1 : start;
+  const first = unitAt(text, start) === 0x20 ? start + 1 : start;
   const end = runEnd(text, first, other | mark);
   return end > first ? tail(end) : undefined;
 }
@@ -149,13 +147,13 @@ function blanksEnd(text: string, start: number): number {
 }
 
 function isNewline(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
+  const unit = unitAt(text, at);
   return unit === 0x0a || unit === 0x0d;
 }
 
 /** `'s` (also with `ſ`, U+017F), `'t`, `'d`, `'m`, `'ll`, `'ve`, `'re`, in small letters and capitals. */
 function contractionEnd(text: string, start: number): number | undefined {
-  if (text.charCodeAt(start) !== apostrophe) return undefined;
+  if (unitAt(text, start) !== apostrophe) return undefined;
   if (/^[sSſtTdDmM]/.test(text.charAt(start + 1))) return start + 2;
   return /^(?:[lL][lL]|[vV][eE]|[rR][eE])/.test(text.slice(start + 1, start + 3)) ? start + 3 : undefined;
 }
