@@ -128,9 +128,10 @@ export class StepList<M> {
 
   /** With the newest answer, in which the call of an orphan was looked for by its tool: without it, one before may wait for that. */
   #sought(askers: readonly (Step<M> | undefined)[]): readonly (Step<M> | undefined)[] {
+    if (!askers.includes(undefined)) return askers;
     const newest = this.#newestAnswer();
     const mayAnother = this.unsettled.size > (newest !== undefined && this.unsettled.has(newest) ? 1 : 0);
-    return mayAnother && askers.includes(undefined) ? [...askers, newest] : askers;
+    return mayAnother ? [...askers, newest] : askers;
   }
 
   #newStep(index: number, last: boolean): Step<M> {
