@@ -42,6 +42,12 @@ export function targetsFor(measured: Measured): Target[] {
         ),
     );
   const grown = `at ${long.size.toLocaleString("en-US")} messages, × at ${short.size}, in turns`;
+  const oneConditionalWrite: Target = {
+    what: `${name}: append, × one conditional write by hand`,
+    measured: against("hand", ofTokens, (line) => line.median.append),
+    atMost: 1.35,
+    ...was(appendBefore[name] ?? "not compared", "turn"),
+  };
 
   return [
     {
@@ -66,17 +72,7 @@ export function targetsFor(measured: Measured): Target[] {
       measured: against("floor", ofTokens, (line) => line.median["append + read"]),
       ...turn,
     },
-    ...(hand === undefined ? [] : besideHand(measured, hand)),
-    ...(!isByHand || hand !== undefined
-      ? []
-      : [
-          {
-            what: `${name}: append, × one conditional write by hand`,
-            measured: against("hand", ofTokens, (line) => line.median.append),
-            atMost: 1.35,
-            ...was(appendBefore[name] ?? "not compared", "turn"),
-          },
-        ]),
+    ...(hand !== undefined ? besideHand(measured, hand) : isByHand ? [oneConditionalWrite] : []),
     ...roundTrips(measured),
     {
       what: `${name}: append ${grown}`,
